@@ -127,22 +127,29 @@ def export(
     *,
     output: Output = None,
     dir: Dir = None,
-) -> None:
+    strict: bool = False,
+) -> int:
     """Write one widget as a complete .widget file for ChatKit Studio.
 
     Args:
         output: The file, which must not exist. Default: the widget's name in this folder.
+        strict: Write nothing if Studio or other programs would lack something of the widget.
     """
-    from widgetd.author.export.package import file_name, pack
+    from widgetd.author.export.package import NOT_IN_STUDIO, file_name, pack
+    from widgetd.core.checks.report import escape_for_terminal
 
     widget = find_widget(load_snapshot(dir), name)
     file, packed = output or Path(file_name(widget)), pack(widget)
     if file.exists():
         raise ConfigError("W0002", f"{file} is there already", "name another with --output")
+    for finding in packed.findings:
+        print(escape_for_terminal(f"{finding.code} {finding}"), file=sys.stderr)
+    if strict and packed.findings:
+        return 1
     file.write_bytes(packed.content)
     print(file)
-    for sentence in packed.unknown:
-        print(sentence, file=sys.stderr)
+    print(NOT_IN_STUDIO, file=sys.stderr)
+    return 0
 
 
 def snippet(host: str, url: str, token: str = "") -> str:

@@ -142,10 +142,22 @@ def test_export_writes_a_file_for_studio_and_replaces_none(
     assert main(command) == 0
     captured = capsys.readouterr()
     assert captured.out == f"{target}\n"
-    assert captured.err.startswith("Studio knows neither the sidecar")
-    assert load_widget(target).definition.view.startswith("<Card>")
+    assert captured.err.startswith(
+        "W1329 Greeting.widget: the file holds no JSX, so Studio's editor opens empty; "
+    )
+    assert "Studio knows neither the sidecar" in captured.err
+    assert load_widget(target).definition.template
     assert main(command) == 2
     assert "is there already; name another with --output [W0002]" in capsys.readouterr().err
+
+
+def test_strict_export_writes_nothing_that_lacks_something(folder: Path, tmp_path: Path) -> None:
+    target = tmp_path / "out.widget"
+
+    assert (
+        main(["export", "greeting", "--dir", str(folder), "--output", str(target), "--strict"]) == 1
+    )
+    assert not target.exists()
 
 
 def test_mock_of_an_unknown_widget_names_the_nearest(

@@ -8,25 +8,34 @@ of `states`, so no new one is made up here.
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
-from widgetd.author.export.transcribe import transcribe
-from widgetd.base.errors import CallError, WidgetError
-from widgetd.base.text_search import compile_pattern
-from widgetd.core.studio.compare import differ
+from widgetd.author.export.print_expressions import UnprintableError
+from widgetd.author.export.print_template import print_template
+from widgetd.author.export.studio_view import cut_view
+from widgetd.base.errors import CallError, Finding, WidgetError
+from widgetd.core.studio.choose import find_changed
+from widgetd.core.studio.compare import (
+    compare,
+    describe_differences,
+    generate_arguments,
+    tree_differences,
+)
 from widgetd.core.template import compile_template
 from widgetd.core.widget.components import tree
 from widgetd.core.widget.document import VERSION, decode_package
 from widgetd.core.widget.naming import WIDGET_SUFFIX, stem
+from widgetd.core.widget.sources import Difference
 from widgetd.core.widget.states import SAMPLE, list_states, show_state
 
 if TYPE_CHECKING:
     from widgetd.core.template import Template
     from widgetd.core.template.jsx import View
+    from widgetd.core.widget.sources import Drawing
     from widgetd.core.widget.widget import Widget
 
 _ZOD: Final = """\
@@ -37,11 +46,8 @@ const WidgetState = z.strictObject({})
 export default WidgetState"""
 """The schema in Studio's other notation, which it does not read in the mode `jsonSchema`."""
 
-_PLAIN: Final = compile_pattern(r"[^\"{}<>&\\\x00-\x1f]*")
-"""A text that an attribute may hold as it is."""
-
-_NAME: Final = compile_pattern(r"[A-Za-z_]\w*")
-"""A name that a tag or an attribute may have."""
+_GENERATED_SETS: Final = 20
+"""Generated sets of arguments on which both texts of an export are drawn."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,35 +56,31 @@ class Package:
 
     Attributes:
         content: The bytes of the `.widget` file.
-        unknown: Sentences on what Studio will not know of the widget.
+        findings: What it lacks of the widget (W1329), with what to do.
     """
 
     content: bytes
-    unknown: tuple[str, ...]
+    findings: tuple[Finding, ...]
 
 
 def pack(widget: Widget) -> Package:
     """Write `widget` as Studio would export it.
 
-    The JSX is the file's own, or that of the sample's tree. The template is the file's own if it
-    is what is drawn; else one is made of the JSX, and left out if it draws any state differently.
+    The JSX is the file's own. The template is printed from it, or from the file's template where
+    that draws otherwise, and left empty if it would not draw what is served. If the JSX was changed
+    after the export, both texts have that change.
 
     Raises:
         CallError: The widget cannot be drawn with its sample.
+        WidgetError: The JSX draws otherwise without what is cut out of it.
     """
     definition, shown = widget.definition, show_state(widget, SAMPLE)
-    studio, preview = definition.studio, shown.tree(widget)
-    unknown = [NOT_IN_STUDIO]
-    view = definition.view or format_tree(preview)
-    if not definition.view:
-        unknown.append("The JSX is that of the sample alone, because the file holds no other.")
-    elif widget.choice.reason == "edited":
-        unknown.append("The template was edited after the export, and the JSX lacks that edit.")
+    exported = _Export(widget)
+    adopts = exported.draws_view and widget.source != "view"
+    preview = exported.draw_view(shown.arguments) if adopts else shown.tree(widget)
+    encoded, studio = definition.document.encoded_studio, definition.studio
     schema = widget.schema.advertised
-    template = definition.template if widget.source != "view" else _transcribe(widget)
-    if not template:
-        unknown.append("There is no template, because Jinja cannot say all of the JSX.")
-    encoded = definition.document.encoded_studio
+    view, template = exported.view, exported.choose_template()
     package = {
         **((decode_package(encoded) if isinstance(encoded, str) else None) or {}),
         "id": studio.id if studio and studio.id else f"wig_{widget.key[:8]}",
@@ -105,7 +107,8 @@ def pack(widget: Widget) -> Package:
         ).decode(),
     }
     content = orjson.dumps(file, option=orjson.OPT_INDENT_2, default=dict) + b"\n"
-    return Package(content=content, unknown=tuple(unknown))
+    findings = (replace(each, path=definition.path) for each in exported.findings)
+    return Package(content=content, findings=tuple(findings))
 
 
 def file_name(widget: Widget) -> str:
@@ -119,57 +122,134 @@ NOT_IN_STUDIO: Final = (
 )
 
 
-def _transcribe(widget: Widget) -> str:
-    """Return a template that draws each state as the JSX does; empty if there is none."""
-    definition, limits = widget.definition, widget.limits
-    transcript = transcribe(definition.view, widget.schema.advertised, limits=limits)
-    if transcript.lost:
+class _Export:
+    """The two texts of an export.
+
+    Attributes:
+        draws_view: Whether the export draws as the JSX, which is served or was changed since.
+        view: The JSX; empty if the file holds none.
+        findings: What the export lacks.
+    """
+
+    def __init__(self, widget: Widget) -> None:
+        self._widget = widget
+        self.findings: list[Finding] = []
+        self.draws_view, self.view = widget.source == "view", ""
+        states = (show_state(widget, state.key) for state in list_states(widget))
+        sets = [each.arguments for each in states if each.render is None]
+        studio = widget.definition.studio
+        sets += studio.samples if studio is not None else ()
+        sets += generate_arguments(widget.schema, _GENERATED_SETS)
+        self._sets = [widget.fill(each) for each in sets]
+        self._agrees = self._take_view()
+
+    @property
+    def source(self) -> Drawing:
+        """The source that the export draws as."""
+        return self._widget.view if self.draws_view else self._widget.template
+
+    def _report(self, at: str, problem: str, advice: str) -> None:
+        self.findings.append(Finding(code="W1329", at=at, problem=problem, advice=advice))
+
+    def _take_view(self) -> bool:
+        """Cut the JSX, and return whether it draws as the export."""
+        widget, definition = self._widget, self._widget.definition
+        if not definition.view:
+            advice = "draw it in Studio, or write its JSX"
+            self._report("", "the file holds no JSX, so Studio's editor opens empty", advice)
+            return False
+        at = definition.view_at
+        try:
+            original = widget.view
+            cut = cut_view(definition.view, limits=widget.limits)
+        except WidgetError as error:
+            self.view = definition.view
+            advice = "correct it, or edit the template alone"
+            self._report(at, f"the JSX cannot be drawn: {error.finding.problem}", advice)
+            return False
+        self.view = cut.text
+        if cut.beside:
+            listed = ", ".join(f"{name} (line {line})" for name, line in cut.beside.items())
+            problem = f"Studio's editor takes one element, and this stands beside it: {listed}"
+            self._report(at, problem, "write its values where they are used")
+        if self._find_differences(cut.compile(widget.limits), original):
+            raise WidgetError(
+                Finding(code="W1329", problem="the JSX reads its own schema", advice="write values")
+            )
+        differences = self._find_differences(original, self.source)
+        if not differences:
+            return True
+        described = describe_differences(differences, "where the template says")
+        comparison = compare(widget)
+        blame = find_changed(widget, comparison) if comparison.edits else ""
+        self.draws_view = blame == "view"
+        problem, advice = _CHANGED[blame]
+        self._report(at, f"{problem}: {described}", advice)
+        return self.draws_view
+
+    def choose_template(self) -> str:
+        """Return a template that draws as the export; empty if there is none."""
+        widget, reasons = self._widget, list[str]()
+        for text in self._print_templates(reasons):
+            try:
+                template = compile_template(text, limits=widget.limits)
+            except WidgetError as error:
+                reasons.append(error.finding.problem)
+                continue
+            if not self._find_differences(template, self.source):
+                return text
+        reason = f"Jinja lacks {reasons[0]}" if reasons else "it would be drawn otherwise"
+        advice = "widgetd draws the JSX; simplify it for others, who draw the template"
+        self._report("/template", f"the template is left empty, because {reason}", advice)
         return ""
-    try:
-        template = compile_template(transcript.template, limits=limits)
-    except WidgetError:
-        return ""
-    for state in list_states(widget):
-        arguments = widget.fill(show_state(widget, state.key).arguments)
-        if differ(_draw(template, arguments), _draw(widget.view, arguments)):
-            return ""
-    return transcript.template
+
+    def _print_templates(self, reasons: list[str]) -> Iterator[str]:
+        """Yield templates printed from the sources that draw as the export, then the file's own."""
+        widget = self._widget
+        sources: list[View | Template] = [widget.view] if self._agrees else []
+        sources += [] if self.draws_view else [widget.template]
+        for source in sources:
+            try:
+                yield print_template(source.program(), widget.schema.advertised)
+            except UnprintableError as error:
+                reasons.append(str(error))
+        if not self.draws_view:
+            yield widget.definition.template
+
+    def draw_view(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the tree that the JSX draws.
+
+        Raises:
+            CallError: It fails on the arguments.
+        """
+        return tree(self._widget.view.render(self._widget.fill(arguments)))
+
+    def _find_differences(self, source: Drawing, other: Drawing) -> Sequence[Difference]:
+        """Return the first differences of two sources, on all sets of arguments."""
+        for arguments in () if source is other else self._sets:
+            drawn = (_draw(each, arguments) for each in (source, other))
+            if differences := tuple(tree_differences(*drawn)):
+                return differences
+        return ()
 
 
-def _draw(source: Template | View, arguments: Mapping[str, Any]) -> Any:
+_CHANGED: Final[Mapping[str, tuple[str, str]]] = {
+    "template": (
+        "the template was edited after the export, and the JSX lacks that",
+        "make the same edit in the JSX",
+    ),
+    "view": (
+        "the JSX was changed after the export, and both texts have that",
+        "restore the JSX if you want to have it as it is drawn now",
+    ),
+    "": ("the JSX draws otherwise than the template, which is served", "correct the JSX"),
+}
+"""The problem and advice of a difference, by the source that was changed."""
+
+
+def _draw(source: Drawing, arguments: Mapping[str, Any]) -> Any:
+    """Return the tree of a source, or the kind of its failure."""
     try:
         return tree(source.render(arguments))
     except (CallError, WidgetError) as error:
         return type(error).__name__
-
-
-def format_tree(node: Any, indent: str = "") -> str:
-    """Format a tree of components as JSX; what is no component is written as a value."""
-    if not isinstance(node, dict) or not _NAME.fullmatch(str(node.get("type", ""))):
-        return f"{indent}{{{_to_json(node)}}}"
-    children = node.get("children") or []
-    children = children if isinstance(children, list) else [children]
-    attributes = "".join(
-        _format_attribute(name, value)
-        for name, value in node.items()
-        if name not in {"type", "children"} and value is not None
-    )
-    head = f"{indent}<{node['type']}{attributes}"
-    if not children:
-        return f"{head} />"
-    inner = "\n".join(format_tree(child, indent + "  ") for child in children)
-    return f"{head}>\n{inner}\n{indent}</{node['type']}>"
-
-
-def _format_attribute(name: str, value: Any) -> str:
-    if not _NAME.fullmatch(name):
-        return f" {{...{_to_json({name: value})}}}"
-    if value is True:
-        return f" {name}"
-    if isinstance(value, str) and _PLAIN.fullmatch(value):
-        return f' {name}="{value}"'
-    return f" {name}={{{_to_json(value)}}}"
-
-
-def _to_json(value: Any) -> str:
-    return orjson.dumps(value, default=dict).decode()

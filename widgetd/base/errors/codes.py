@@ -122,6 +122,7 @@ WIDGETS = (
     Code("W1326", "warning", "the template and the JSX were not exported together"),
     Code("W1327", "fault", "the JSX cannot be compiled"),
     Code("W1328", "warning", "other template engines cannot read all of this template"),
+    Code("W1329", "warning", "an export for Studio lacks something of the widget"),
     Code("W1330", "warning", "a space is so wide that it was meant in pixels"),
     Code("W1331", "warning", "an absent argument leaves a gap in a sentence"),
     # W14xx: the tree of components

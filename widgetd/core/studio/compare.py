@@ -110,7 +110,12 @@ def compare_sources(
 def argument_sets(studio: Studio, schema: Schema) -> Iterator[Mapping[str, Any]]:
     """Yield Studio's samples, then generated arguments that the schema admits."""
     yield from studio.samples
-    for seed, state in islice(product(range(LIMITS.sets), _STATES), LIMITS.sets):
+    yield from generate_arguments(schema, LIMITS.sets)
+
+
+def generate_arguments(schema: Schema, count: int) -> Iterator[Mapping[str, Any]]:
+    """Yield at most `count` sets of arguments that the schema admits."""
+    for seed, state in islice(product(range(count), _STATES), count):
         arguments = schema.sample(state=state, seed=seed)
         if arguments is not None:
             yield arguments

@@ -12,7 +12,7 @@ runs the same program. The operators are listed in `vocabulary.json`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
@@ -56,6 +56,7 @@ class Program:
     arguments: tuple[tuple[str, int], ...]
     root: Any
     may_need_commas: bool
+    names: Mapping[int, str] = field(default_factory=dict, compare=False)
 
 
 def literal(value: Value, place: int = 0) -> Expr:

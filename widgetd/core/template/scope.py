@@ -29,6 +29,7 @@ class Layout:
     def __init__(self) -> None:
         self.size = 1
         self.arguments: dict[str, int] = {}
+        self.names: dict[int, str] = {}
 
     def slot(self) -> int:
         """Return a slot that nothing else uses."""
@@ -48,6 +49,7 @@ class Layout:
             arguments=tuple(self.arguments.items()),
             root=root,
             may_need_commas=may_need_commas,
+            names=self.names,
         )
 
 
@@ -73,7 +75,9 @@ class Scope:
         """Bind `name` in this block and return its slot."""
         if name not in self.names:
             layout = self.layout
-            self.names[name] = layout.slot() if self.parent else layout.argument(name)
+            slot = layout.slot() if self.parent else layout.argument(name)
+            self.names[name] = slot
+            layout.names[slot] = name
         return self.names[name]
 
     def binds(self, name: str) -> bool:

@@ -321,6 +321,7 @@ class Builder(StatementBuilder):
             slots = [(self.layout.slot(), name, key) for name, key in simple]
             for slot, name, key in slots:
                 inner[name] = slot
+                self.layout.names[slot] = name
                 if path:
                     self.paths[slot] = path if key is None else f"{path}.{key}"
             bound.append(tuple((slot, key) for slot, _, key in slots))

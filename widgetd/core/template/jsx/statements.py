@@ -177,6 +177,7 @@ class StatementBuilder(ABC):
             block[name] = value
             return []
         block[name] = slot = self.slot(value)
+        self.layout.names[slot] = name
         if mutable:
             self._mutable.add(slot)
         return [slot, value]

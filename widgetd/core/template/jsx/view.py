@@ -56,8 +56,7 @@ class View:
         builder = self._builder(self._limits)
         with _reporting(builder, self._text):
             tree = parse(self._text, self._limits)
-            statements = [node for node in tree.children if not _constants(node)]
-            value = builder.view(tree, statements)
+            value = builder.view(tree, statements(tree))
         self._read_paths = builder.reads
         return builder.layout.program(value)
 
@@ -185,15 +184,6 @@ def _constants(node: Node) -> list[Node]:
     return known if len(known) == len(node.children) else []
 
 
-def root(program: Node) -> Node:
-    """Return the one expression that Studio's editor holds.
-
-    Raises:
-        Fault: `W1327`, if constants, functions or a second expression stand beside it.
-    """
-    children = [node for node in program.children if not _constants(node)]
-    if [node.kind for node in children] == ["expression_statement"]:
-        return children[0].children[0]
-    wrong = children[0] if children else program
-    advice = "write one element, and values where they are used"
-    raise wrong.fault("Studio's JSX is one element", advice)
+def statements(program: Node) -> list[Node]:
+    """Return the statements of a view, without the constants beside it."""
+    return [node for node in program.children if not _constants(node)]
