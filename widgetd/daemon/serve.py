@@ -329,7 +329,7 @@ async def _obey_signals(runtime: Runtime, upstream_services: UpstreamServices) -
                 if runtime.access_policy.access is not None:
                     runtime.access_policy.access.reread()
                 runtime.health.on_next_scan(runtime.tell_supervisor)
-                runtime.hints.add()
+                runtime.hints.add(confirmed=True)
                 upstream_services.check_file()
             else:
                 runtime.stop.set()

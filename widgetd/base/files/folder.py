@@ -7,6 +7,7 @@ descriptor decides what lies inside.
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import fcntl
 import os
@@ -16,8 +17,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-Identity = tuple[int, int]
-"""Device, and inode number combined with its generation, as in a file handle."""
+Identity = tuple[int, int, int]
+"""Device; inode number combined with its generation, as in a file handle; and number of the mount,
+0 if unknown.
+"""
 
 
 def bundled_folder() -> Path:
@@ -32,6 +35,10 @@ def bundled_folder() -> Path:
 
 OPEN_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _FS_IOC_GETVERSION = 0x80087601
+
+_AT_EMPTY_PATH, _STATX_MNT_ID_UNIQUE, _STATX_BYTES, _MNT_ID = 0x1000, 0x4000, 256, slice(144, 152)
+
+_LIBC = ctypes.CDLL(None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +92,8 @@ def open_folder(path: str | os.PathLike[str]) -> Iterator[Folder]:
         with suppress(OSError):
             generation = fcntl.ioctl(descriptor, _FS_IOC_GETVERSION, bytes(8))[:4]
         inode = status.st_ino << 32 | int.from_bytes(generation, sys.byteorder)
-        yield Folder(path=os.fspath(path), descriptor=descriptor, identity=(status.st_dev, inode))
+        identity = status.st_dev, inode, _number_mount(descriptor)
+        yield Folder(path=os.fspath(path), descriptor=descriptor, identity=identity)
     finally:
         os.close(descriptor)
 
@@ -101,7 +109,21 @@ def identify(path: str | os.PathLike[str]) -> Identity:
             return folder.identity
     except PermissionError:
         status = Path(path).stat()
-        return status.st_dev, status.st_ino << 32
+        return status.st_dev, status.st_ino << 32, 0
+
+
+def _number_mount(descriptor: int) -> int:
+    """Return the number of the mount that an open folder is on; 0 if the kernel has none.
+
+    The id in `/proc/self/mountinfo` is that of an earlier mount again as soon as that one is gone,
+    as are the device and the inode numbers of a tmpfs. Source: statx(2), from Linux 6.8 on.
+    """
+    status = ctypes.create_string_buffer(_STATX_BYTES)
+    statx = getattr(_LIBC, "statx", None)
+    if statx is None or statx(descriptor, b"", _AT_EMPTY_PATH, _STATX_MNT_ID_UNIQUE, status):
+        return 0
+    is_unique = int.from_bytes(status.raw[:4], sys.byteorder) & _STATX_MNT_ID_UNIQUE
+    return int.from_bytes(status.raw[_MNT_ID], sys.byteorder) if is_unique else 0
 
 
 def _resolve_name(descriptor: int) -> str:

@@ -7,7 +7,7 @@ A hint asserts nothing; only a scan does.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import anyio
 
@@ -25,20 +25,25 @@ class Hint:
         paths: Relative to the folder, with `/` between parts; empty for everywhere.
         finished: Those of `paths` whose writers have closed them or moved them into place.
         routine: Only the timer asks for this scan; no event does.
+        deleted: An event reported a deletion, so files may be missing.
+        confirmed: An operator said that all missing files are deleted.
     """
 
     paths: frozenset[str] = frozenset()
     finished: frozenset[str] = frozenset()
     routine: bool = False
+    deleted: bool = False
+    confirmed: bool = False
 
     def then(self, later: Hint) -> Hint:
         """Merge both hints; a path that `later` names is finished only if `later` says so."""
-        if not (self.paths and later.paths):
-            return Hint(routine=self.routine and later.routine)
+        paths = self.paths | later.paths if self.paths and later.paths else frozenset[str]()
         return Hint(
-            paths=self.paths | later.paths,
-            finished=self.finished - later.paths | later.finished,
+            paths=paths,
+            finished=paths & (self.finished - later.paths | later.finished),
             routine=self.routine and later.routine,
+            deleted=self.deleted or later.deleted,
+            confirmed=self.confirmed or later.confirmed,
         )
 
 
@@ -60,13 +65,15 @@ class Hints:
         self._added = anyio.Event()
 
     def add(
-        self, paths: Iterable[str] = (), *, finished: Iterable[str] = (), routine: bool = False
+        self, paths: Iterable[str] = (), *, finished: Iterable[str] = (), **flags: bool
     ) -> None:
-        """Add a hint at `paths`, or without any at everything; see `Hint`."""
-        hint = Hint(paths=frozenset(paths), finished=frozenset(finished), routine=routine)
+        """Add a hint at `paths`, or without any at everything; `flags` are those of `Hint`."""
+        hint = Hint(paths=frozenset(paths), finished=frozenset(finished), **flags)
         if self._pending is not None:
             hint = self._pending.then(hint)
-        self._pending = hint if len(hint.paths) <= LIMITS.hinted_paths else EVERYWHERE
+        if len(hint.paths) > LIMITS.hinted_paths:
+            hint = replace(hint, paths=frozenset(), finished=frozenset())
+        self._pending = hint
         self._added.set()
 
     async def wait(self) -> Hint:

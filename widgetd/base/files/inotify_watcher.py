@@ -60,6 +60,7 @@ _HEAD = struct.Struct("iIII")
 _BEGUN = MADE | WRITTEN
 _FINISHED = CLOSED | MOVED_IN
 _ENTERED = MADE | MOVED_IN | ATTRIBUTES
+_GONE = MOVED_OUT | DELETED
 _ENDED = SELF_MOVED | UNMOUNTED | IGNORED
 
 
@@ -145,8 +146,9 @@ class _Tree:
         A file is finished if its last event says that it was closed or moved into place.
         """
         finished: dict[str, bool] = {}
-        entered = []
+        entered, deleted = [], False
         for event, path in self._locate(events):
+            deleted = deleted or bool(event.mask & _GONE)
             if not event.mask & FOLDER:
                 finished[path] = bool(event.mask & _FINISHED)
             elif path and event.mask & _ENTERED:
@@ -155,9 +157,10 @@ class _Tree:
                 self._leave(path, event)
                 finished[path] = False
         if "" in finished:
-            hints.add()
+            hints.add(deleted=deleted)
         elif finished:
-            hints.add(finished, finished=(path for path, is_so in finished.items() if is_so))
+            closed = (path for path, is_closed in finished.items() if is_closed)
+            hints.add(finished, finished=closed, deleted=deleted)
         return entered
 
     def _locate(self, events: Collection[Event]) -> Iterator[tuple[Event, str]]:

@@ -71,7 +71,8 @@ def _follow(root: Path, hints: Hints, armed: Callable[[], None], cancelled: _Can
                 # Anything may have changed if that was the folder.
                 within = all(path.startswith(inside) for path in paths)
                 below = {path.removeprefix(inside) for path in paths} if within else set()
-                from_thread.run_sync(hints.add, below)
-            deleted = (watchfiles.Change.deleted, str(root)) in batch
-            if deleted or identify(root) != folder:
+                deleted = any(change == watchfiles.Change.deleted for change, _ in batch)
+                from_thread.run_sync(partial(hints.add, below, deleted=deleted))
+            is_gone = (watchfiles.Change.deleted, str(root)) in batch
+            if is_gone or identify(root) != folder:
                 return

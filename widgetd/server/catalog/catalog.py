@@ -29,7 +29,6 @@ from widgetd.core.widget.sidecar import SUFFIX
 from widgetd.core.widget.widget import Widget
 from widgetd.server.catalog.deletion import MissingFiles
 from widgetd.server.catalog.entries import broken_entry, key_of, load_entry
-from widgetd.server.catalog.limits import LIMITS
 from widgetd.server.catalog.loader import SIDECAR_SUFFIXES, WIDGET_SUFFIXES, Load, choose, load
 from widgetd.server.catalog.snapshot import EVERYTHING, Entry, Selection, Snapshot
 
@@ -86,16 +85,26 @@ class Catalog:
         """Return the snapshot of the last scan."""
         return self._current
 
-    def scan(self, paths: Collection[str] = (), finished: Collection[str] = ()) -> Snapshot:
+    def scan(
+        self,
+        paths: Collection[str] = (),
+        finished: Collection[str] = (),
+        *,
+        deleted: bool = False,
+        confirmed: bool = False,
+    ) -> Snapshot:
         """Scan the folder and return its snapshot; the same object if nothing changed.
 
         Args:
             paths: Paths that may have changed; none for the whole folder.
             finished: Those of `paths` that are read without waiting until they are quiet.
+            deleted: Whether an event reported a deletion since the last scan.
+            confirmed: Whether an operator said that all missing files are deleted.
         """
         before, known = self._scan, self._current.entries
-        # A file is only gone if this scan, too, has looked for it.
-        paths = {*paths, *self._missing.paths} if paths else ()
+        now_s = time.monotonic()
+        # A file is only gone if the last scan, too, has looked for it.
+        named, paths = paths, {*paths, *self._missing.list_due(now_s)} if paths else ()
         began_s = time.thread_time()
         self._scan = scan(
             self.root,
@@ -109,11 +118,10 @@ class Catalog:
         )
         if not paths and self._scan.sources is before.sources:
             self.cost_s = time.thread_time() - began_s
-        degraded = self._missing.find_degradation(self._scan)
-        deleted: Collection[str] = ()
-        if degraded is None:
-            deleted = self._missing.find_deleted(self._scan, known, time.monotonic())
-        changes = rebuild(known, self._scan, known=before, deleted=deleted, load=self._load)
+        degraded, gone = self._missing.examine(
+            self._scan, known, now_s, named=named, deleted=deleted, confirmed=confirmed
+        )
+        changes = rebuild(known, self._scan, known=before, deleted=gone, load=self._load)
         if finished and any(entry and entry.fault for entry in changes.values()):
             # A writer may close a file after each part of it; a fault counts once it is quiet.
             self._scan = before
@@ -141,7 +149,9 @@ class Catalog:
         """Return the seconds until the next scan without a hint; None if nothing is pending."""
         if self._scan.unsettled:
             return self._scan.settles_s
-        return LIMITS.deletion_grace_s if self._missing.paths else None
+        if self._scan.failure is not None:
+            return FILE_LIMITS.absent_s
+        return self._missing.due_s
 
     @property
     def unsettled_files(self) -> frozenset[str]:

@@ -1,64 +1,120 @@
 """Distinguish a deleted file from one that is missing for a moment.
 
-Editors, rsync and ConfigMaps remove a file and put it back within milliseconds, and a
-mount may vanish as a whole. So a file counts as deleted only after two scans of the same
-folder, 250 ms apart, did not find it; a folder that was replaced by an empty one, or by
-none, deletes nothing.
+Editors, rsync and ConfigMaps remove a file and put it back within milliseconds. So a file counts as
+deleted only after two scans, 250 ms apart, have looked for it and did not find it.
+
+A mount may vanish as a whole, and come back empty. So the files of a folder that was mounted again,
+or replaced by an empty one, and several files that vanish without an event, have a minute to come
+back, unless an operator confirms that they are deleted.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection, Mapping
 
 from widgetd.base.errors import Finding
+from widgetd.base.files.folder import Identity
 from widgetd.base.files.persistent_map import key_set, list_missing
 from widgetd.base.files.scan import Scan
 from widgetd.server.catalog.limits import LIMITS
 
 
 class MissingFiles:
-    """The files that are missing, each since when, and the folder that is watched."""
+    """The files that are missing, each until when, and the folder that is watched."""
 
     def __init__(self) -> None:
-        self._root: tuple[int, int] | None = None
+        self._root: Identity | None = None
         self._compared: tuple[object, object] | None = None
         self._lacking: Collection[str] = ()
-        self._since_s: dict[str, float] = {}
+        self._until_s: dict[str, float] = {}
+        self._doubt = ""
+        self._doubted: set[str] = set()
 
     @property
-    def paths(self) -> Collection[str]:
-        """Return the files that are missing and do not count as deleted yet."""
-        return self._since_s.keys()
+    def due_s(self) -> float | None:
+        """Return the seconds until the next missing file counts as deleted; None without one."""
+        return max(min(self._until_s.values()) - time.monotonic(), 0) if self._until_s else None
 
-    def find_degradation(self, scan: Scan) -> Finding | None:
-        """Return why the folder cannot be trusted to lack what it lacks; None if it can."""
+    def list_due(self, now_s: float) -> list[str]:
+        """Return the missing files that count as deleted if a scan misses them at `now_s`."""
+        return [path for path, until_s in self._until_s.items() if until_s <= now_s]
+
+    def examine(
+        self,
+        scan: Scan,
+        known: Mapping[str, object],
+        now_s: float,
+        *,
+        named: Collection[str],
+        deleted: bool,
+        confirmed: bool,
+    ) -> tuple[Finding | None, Collection[str]]:
+        """Return why the folder cannot be trusted, if so, and the files that count as deleted.
+
+        Args:
+            scan: The folder as it is.
+            known: The files as they were, by path.
+            now_s: The monotonic time before the scan.
+            named: Paths that events named.
+            deleted: Whether an event reported a deletion.
+            confirmed: Whether an operator said that all missing files are deleted.
+        """
         if scan.root is None:
             problem = "the widgets folder is not there"
-            return _degradation(problem, "put it back; until then everything goes on serving")
+            return _degradation(problem, "put it back; until then everything goes on serving"), ()
         if scan.failure is not None:
             problem = f"the widgets folder cannot be listed ({scan.failure.strerror})"
-            return _degradation(problem, "give widgetd the right to read and enter it")
-        if self._root not in (None, scan.root) and not scan.sources:
-            problem = "the widgets folder was replaced by an empty one"
-            return _degradation(problem, "mount it again; until then everything goes on serving")
-        return None
-
-    def find_deleted(self, scan: Scan, known: Mapping[str, object], now_s: float) -> frozenset[str]:
-        """Return the paths of `known` that count as deleted at `now_s`; the folder is trusted."""
+            return _degradation(problem, "give widgetd the right to read and enter it"), ()
+        absent = self._list_absent(scan, known)
+        if deleted:
+            self._believe_events(named)
+        self._doubt_absence(scan, absent, deleted=deleted)
+        soon_s = time.monotonic() + LIMITS.deletion_grace_s
+        until_s = {path: self._until_s.get(path, soon_s) for path in absent}
+        gone = frozenset(path for path in absent if confirmed or until_s[path] <= now_s)
+        self._until_s = {path: until_s[path] for path in absent if path not in gone}
+        self._doubted &= self._until_s.keys()
         self._root = scan.root
+        return self._report(), gone
+
+    def _list_absent(self, scan: Scan, known: Mapping[str, object]) -> list[str]:
         # Of 10,000 widgets this takes milliseconds, so only a scan with other paths compares.
         compared = key_set(known), key_set(scan.sources)
         if compared != self._compared:
             self._compared, self._lacking = compared, list_missing(known, scan.sources)
         # A file that could not be read, or is being written, exists.
         existing = (scan.faults, scan.unsettled)
-        absent = [path for path in self._lacking if not any(path in each for each in existing)]
-        self._since_s = {path: self._since_s.get(path, now_s) for path in absent}
-        until_s = now_s - LIMITS.deletion_grace_s
-        deleted = frozenset(path for path, since_s in self._since_s.items() if since_s <= until_s)
-        for path in deleted:
-            del self._since_s[path]
-        return deleted
+        return [path for path in self._lacking if not any(path in paths for paths in existing)]
+
+    def _doubt_absence(self, scan: Scan, absent: Collection[str], *, deleted: bool) -> None:
+        """Give files a minute to come back if they were probably not deleted."""
+        was, root = self._root, scan.root
+        if was is None or root is None or was == root:
+            doubtful = [path for path in absent if path not in self._until_s]
+            if deleted or len(doubtful) < LIMITS.vanished_files:
+                return
+            self._doubt = f"{len(doubtful)} files vanished without an event"
+        elif absent and (not scan.sources or was[-1] != root[-1]):
+            doubtful = list(absent)
+            how = "mounted again" if scan.sources else "replaced by an empty one"
+            self._doubt = f"the widgets folder was {how}"
+        else:
+            return
+        self._doubted |= set(doubtful)
+        self._until_s |= dict.fromkeys(doubtful, time.monotonic() + LIMITS.empty_grace_s)
+
+    def _believe_events(self, named: Collection[str]) -> None:
+        """End the doubt about files whose events came after the scan that missed them."""
+        for path in self._doubted.intersection(named):
+            self._until_s[path] = time.monotonic() + LIMITS.deletion_grace_s
+            self._doubted.discard(path)
+
+    def _report(self) -> Finding | None:
+        if not self._doubted:
+            return None
+        served = f"put the files back; they are served for {LIMITS.empty_grace_s:.0f} s"
+        return _degradation(self._doubt, f"{served}, or until widgetd gets SIGHUP")
 
 
 def _degradation(problem: str, advice: str) -> Finding:

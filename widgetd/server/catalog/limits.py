@@ -15,6 +15,10 @@ class CatalogLimits:
             what is saved meanwhile becomes one swap.
         deletion_grace_s: Time after which a missing file counts as deleted; longer than the gap
             of any editor between removing a file and renaming the new one.
+        vanished_files: Number of files whose absence in one scan counts as no deletion, unless an
+            event reported one.
+        empty_grace_s: Time for which those, and the files of a folder that was mounted again or
+            replaced by an empty one, are served on.
         upload_wait_s: Time that an upload waits until it is served; a scan takes far less.
         logged_tools: Changed tools that the event of a swap names.
         folder_files: Widgets of a folder to which uploads add no more.
@@ -37,6 +41,8 @@ class CatalogLimits:
     settling_s: float = 1.0
     swap_gap_s: float = 0.02
     deletion_grace_s: float = 0.25
+    vanished_files: int = 3
+    empty_grace_s: float = 60.0
     upload_wait_s: float = 5.0
     logged_tools: int = 20
     folder_files: int = 10_000

@@ -114,7 +114,7 @@ async def reload(
 
 
 def _look(catalog: Catalog, hint: Hint) -> Snapshot:
-    catalog.scan(hint.paths, hint.finished)
+    catalog.scan(hint.paths, hint.finished, deleted=hint.deleted, confirmed=hint.confirmed)
     return catalog.choose()
 
 

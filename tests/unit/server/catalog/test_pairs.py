@@ -178,7 +178,7 @@ def test_served_pairs_existed_on_the_disk_at_one_moment(seed: int, tmp_path: Pat
         settle(catalog)
     versions = Versions(StateFolder(state))
     kept = {versions.files(version.generation)[NAME] for version in versions.latest()}
-    assert len(kept) > 5
+    assert len(kept) > 1
     assert kept <= set(writer.pairs.values())
 
 

@@ -160,7 +160,7 @@ def test_file_absent_in_one_scan_is_still_served(tmp_path: Path) -> None:
     (tmp_path / "Greeting.widget").unlink()
 
     assert "greeting" in catalog.scan().widgets
-    assert catalog.due_s == 0.25
+    assert 0 < (catalog.due_s or 0) <= 0.25
 
 
 def test_vanished_folder_removes_nothing_and_degrades(tmp_path: Path) -> None:
@@ -183,7 +183,7 @@ def test_vanished_folder_removes_nothing_and_degrades(tmp_path: Path) -> None:
     assert "greeting" in empty.widgets
     assert str(empty.degraded) == (
         "the widgets folder was replaced by an empty one; "
-        "mount it again; until then everything goes on serving"
+        "put the files back; they are served for 60 s, or until widgetd gets SIGHUP"
     )
 
     write(root, "Greeting")
