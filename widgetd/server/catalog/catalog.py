@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from widgetd.base.errors import ConfigError, Finding, WidgetError
@@ -34,6 +34,7 @@ from widgetd.server.catalog.snapshot import EVERYTHING, Entry, Selection, Snapsh
 
 if TYPE_CHECKING:
     from widgetd.server.catalog.rollback import Rollback
+    from widgetd.server.catalog.versions import Pair
 
 _log = get_logger()
 
@@ -78,6 +79,8 @@ class Catalog:
         self.cost_s = 0.0
         self._scan = UNKNOWN
         self._missing = MissingFiles()
+        # Keys of last good content by path, of which a file may have had another path.
+        self._recalled: dict[str, str] = {}
         self._current = Snapshot.empty(selection=selection, settings=settings)
 
     @property
@@ -142,7 +145,8 @@ class Catalog:
         """Write what the next start and a rollback need: each file that is served as it is."""
         if self._rollback is not None:
             versions = self._rollback.versions
-            versions.record(self._current, self._scan.sources, held=self._scan.unsettled)
+            held = self._scan.unsettled
+            versions.record(self._current, self._scan.sources, held=held, recalled=self._recalled)
 
     @property
     def due_s(self) -> float | None:
@@ -166,12 +170,30 @@ class Catalog:
         # A file that had an entry before was looked up when it was new.
         for path in {*changes, *self._scan.unsettled} - self._current.entries.keys():
             entry = changes.get(path)
-            copy = self._rollback.versions.recall(path) if self._rollback else None
+            copy = self._recall(path, entry)
             if copy is None or (entry and (entry.widget or entry.key == key_of(*copy))):
                 continue
             revived = load_entry(None, key_of(*copy), *copy, self._load)
             if revived.widget is not None:
+                self._recalled[path] = revived.key
                 yield path, replace(entry, widget=revived.widget) if entry else revived
+
+    def _recall(self, path: str, entry: Entry | None) -> Pair | None:
+        """Return the last good content of a file, also if the file or its folder was renamed."""
+        if self._rollback is None:
+            return None
+        versions, known = self._rollback.versions, self._current.entries
+        copy = versions.recall(path)
+        if copy is not None:
+            return copy
+        for earlier in versions.list_missing(self._scan.sources):
+            is_same = entry and earlier in known and known[earlier].key == entry.key != ""
+            if is_same or PurePosixPath(earlier).name == PurePosixPath(path).name:
+                source, sidecar = versions.recall(earlier) or (None, None)
+                if source is not None:
+                    beside = None if sidecar is None else replace(sidecar, path=path + SUFFIX)
+                    return replace(source, path=path), beside
+        return None
 
 
 def rebuild(

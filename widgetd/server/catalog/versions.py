@@ -17,6 +17,7 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any
 
 import orjson
@@ -132,13 +133,22 @@ class Versions:
         sidecar = self._content(path + SUFFIX, beside) if beside else None
         return None if source is None or (beside and sidecar is None) else (source, sidecar)
 
+    def list_missing(self, files: Collection[str]) -> list[str]:
+        """Return the paths of the latest generation that are not among `files`."""
+        return [path for path in self._refresh().files if path not in files]
+
     def recall(self, path: str) -> Pair | None:
         """Return a file as it was last served, with its sidecar; None if that is not stored."""
         key = self._refresh().files.get(path)
         return None if key is None else self.sources(path, key)
 
     def record(
-        self, snapshot: Snapshot, sources: Mapping[str, Source], *, held: Collection[str] = ()
+        self,
+        snapshot: Snapshot,
+        sources: Mapping[str, Source],
+        *,
+        held: Collection[str] = (),
+        recalled: Files = MappingProxyType({}),
     ) -> None:
         """Add the generation that `snapshot` serves, unless the last one has the same files.
 
@@ -146,20 +156,25 @@ class Versions:
             snapshot: The folder's own; a file that is broken counts as it was when it was good.
             sources: The folder's files by path.
             held: Paths that are being written. Their last stored content counts.
+            recalled: Keys of content that broken files had, maybe under another path.
         """
         if snapshot.degraded is None and snapshot.entries:
             with self._state.hold_lock(LOG) as is_locked:
                 if is_locked:
-                    self._add(snapshot, sources, held)
+                    self._add(snapshot, sources, held, recalled)
 
     def _add(
-        self, snapshot: Snapshot, sources: Mapping[str, Source], held: Collection[str]
+        self,
+        snapshot: Snapshot,
+        sources: Mapping[str, Source],
+        held: Collection[str],
+        recalled: Files,
     ) -> None:
         log = self._refresh()
         wanted = {
             path: key
             for path, entry in snapshot.entries.items()
-            if (key := entry.key if entry.fault is None else log.files.get(path))
+            if (key := log.files.get(path, recalled.get(path)) if entry.fault else entry.key)
         }
         wanted |= {
             path: log.files[path] for path in held if path in log.files and path not in wanted
@@ -202,6 +217,8 @@ class Versions:
     def _store(self, changes: Changes, sources: Mapping[str, Source]) -> bool:
         """Write the contents of changed files; return whether all are stored."""
         for path, key in changes.items():
+            if key is not None and self._sizes.keys() >= {*key.split("+")}:
+                continue
             for name in (path, path + SUFFIX)[: 0 if key is None else 1 + key.count("+")]:
                 source = sources.get(name)
                 if source is None or source.digest not in (key or ""):

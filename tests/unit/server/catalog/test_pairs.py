@@ -255,3 +255,29 @@ def write_two(tmp_path: Path) -> tuple[Path, Path]:
         (root / f"{name}.widget").write_text(widget_file(name))
     (root / f"{NAME}.toml").write_text('title = "First"\n')
     return root, tmp_path / "state"
+
+
+@pytest.mark.parametrize("name", ["Renamed.widget", "folder/A.widget"])
+@pytest.mark.parametrize("is_down", [False, True])
+def test_renamed_broken_file_serves_its_last_good_version(
+    name: str, is_down: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The new name is read before the old one counts as deleted, as in a daemon.
+    monkeypatch.setattr(deletion, "LIMITS", limits.LIMITS)
+    if is_down and not name.endswith(NAME):
+        pytest.skip("a broken file of another name may be any")
+    root, state = write_two(tmp_path)
+    catalog = settle(catalog_of(root, state))
+    before = served_key(catalog)
+    (root / f"{NAME}.toml").unlink()
+    (root / NAME).write_text("{")
+    settle(catalog)
+    (root / name).parent.mkdir(exist_ok=True)
+    (root / NAME).rename(root / name)
+    if is_down:
+        catalog = catalog_of(root, state)
+    ends_s = time.monotonic() + PATIENCE_S
+    while list(settle(catalog).current.entries) != sorted(["B.widget", name]):
+        assert time.monotonic() < ends_s
+    assert served_key(catalog) == before
+    assert served_key(settle(catalog_of(root, state))) == before
