@@ -17,7 +17,7 @@ async def test_user_of_the_chat_presses_and_the_agent_cannot() -> None:
     done, _, _ = await act(server, {**press, "token": token}, LOCAL)
 
     assert "press" not in render
-    assert events["structuredContent"]["text"] == "Book 12A?"
+    assert events["structuredContent"]["text"].startswith("Book 12A?\n")
     assert done["structuredContent"]["status"] == "done"
     assert done["_meta"]["widgetd/render"]["version"] == 2
     assert airline.calls.total() == 1

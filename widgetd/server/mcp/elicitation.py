@@ -36,6 +36,7 @@ from widgetd.server.mcp import sdk
 from widgetd.server.mcp.builtin.consent import ask_by_card, shows_cards
 from widgetd.server.mcp.http_calls import take_action
 from widgetd.server.mcp.server import Server
+from widgetd.server.render.questions import write_question
 from widgetd.server.render.result import Result, error_result, text_block
 from widgetd.server.store.contract import StoredRender
 
@@ -77,12 +78,16 @@ async def ask_consent(
     question = tool.asks(context, arguments)
     if question is None:
         return None
-    if not caller.client.asks:
-        cards = shows_cards(caller)
-        return await ask_by_card(context, tool, arguments, question) if cards else None
+    try:
+        if not caller.client.asks:
+            cards = shows_cards(caller)
+            return await ask_by_card(context, tool, arguments, question) if cards else None
+        message = write_question(question.text, question.select(arguments))
+    except CallError as error:
+        return error_result(error)
     answer = (params.input_responses or {}).get(CONFIRMED)
     if not isinstance(answer, ElicitResult):
-        return _require_input(CONFIRMED, question.text, CONSENT)
+        return _require_input(CONFIRMED, message, CONSENT)
     # A client may decline by itself, without having asked its user.
     refusal = CallError("W3006", "this was not confirmed, so nothing was done")
     return None if _is_confirmed(answer) else error_result(refusal)

@@ -29,8 +29,6 @@ class ServerLimits:
         note_chars: Length of a note beneath a widget.
         named_actions: Actions that an error names.
         outcome_chars: Text of a call that its user allowed on a card, as a model reads it.
-        card_rows: Arguments on such a card.
-        card_chars: Length of each of them.
         recorded_actions: Actions recorded of one version, for pages that are mounted later; they
             show the last one.
         hits: Widgets in one answer of a search, or of details.
@@ -56,8 +54,6 @@ class ServerLimits:
     note_chars: int = 200
     named_actions: int = 6
     outcome_chars: int = 4_000
-    card_rows: int = 12
-    card_chars: int = 300
     recorded_actions: int = 16
     hits: int = 50
     details_bytes: int = 64 * 1024

@@ -29,6 +29,7 @@ from widgetd.server.observe.observer import ActionRecord, Observer
 from widgetd.server.render.action_callers import ActionAnswer, ActionCaller, DryRun, not_allowed
 from widgetd.server.render.calls import Renderer
 from widgetd.server.render.limits import LIMITS
+from widgetd.server.render.questions import to_text, write_question
 from widgetd.server.store.confirmations import Confirmations
 from widgetd.server.store.contract import Origin, StoredRender, call_again
 from widgetd.server.store.factory import Store
@@ -344,7 +345,7 @@ def _describe_change(press: Press, shown: Mapping[str, Any], newest: Mapping[str
         for one in (shown, newest)
     )
     changes = [
-        f"{name} is {_to_text(after.get(name))} instead of {_to_text(before.get(name))}"
+        f"{name} is {to_text(after.get(name))} instead of {to_text(before.get(name))}"
         for name in {**before, **after}
         if before.get(name) != after.get(name)
     ]
@@ -357,18 +358,12 @@ def _change_error(problem: str) -> CallError:
     return call_again("W2406", problem, hint)
 
 
-def _to_text(value: object) -> str:
-    return value if isinstance(value, str) else to_json(value).decode()
-
-
 def _question(press: Press, title: str) -> str:
-    """Return the question for the person: the author's, else the tool's title and arguments."""
+    """Return the question for the person: the author's, else the tool's title; and the request."""
     action, arguments = press.action, _arguments(press.render)
-    if question := action.question(arguments, press.payload, press.hidden):
-        return question
-    shown = action.request(arguments, press.payload, press.hidden, is_shown=True)
-    listed = ", ".join(f"{name}: {_to_text(value)}" for name, value in shown.items())
-    return shorten_at_word(f"{title}: {listed}?" if listed else f"{title}?", LIMITS.line_chars)
+    question = action.question(arguments, press.payload, press.hidden) or f"{title}?"
+    request = action.request(arguments, press.payload, press.hidden, is_shown=True)
+    return write_question(question, request)
 
 
 def _to_answer(action: str, outcome: ActionOutcome, render: StoredRender | None) -> dict[str, Any]:

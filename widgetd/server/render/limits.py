@@ -16,6 +16,7 @@ class RenderLimits:
         outcome_poll_s: Interval between two looks for the outcome of another replica's press.
         replace_tries: Attempts to replace a render that others replace at the same time.
         dry_renders: Renders that the dry runs of one page or session remember.
+        question_chars: A request that a person is asked about; a longer one is refused.
         line_chars: The line about an action that a model reads.
         page_results: Results for pages that are kept for others that follow the same render.
         images: Images of one result that are fetched.
@@ -31,6 +32,7 @@ class RenderLimits:
     outcome_poll_s: float = 0.5
     replace_tries: int = 20
     dry_renders: int = 64
+    question_chars: int = 32_000
     line_chars: int = 300
     page_results: int = 4
     images: int = 16

@@ -194,7 +194,8 @@ async def test_person_is_asked_before_and_the_token_is_for_this_press_alone(
     render, other = await shown(client), await shown(client)
 
     answer = answer_of(await press(client, render))
-    assert answer == {"status": "confirm", "text": "Book 12A?", "token": answer["token"]}
+    text = "Book 12A?\nseat: 12A\nflight: PA 845"
+    assert answer == {"status": "confirm", "text": text, "token": answer["token"]}
     stolen = await press(client, other, token=answer["token"])
     changed = await press(client, render, token=answer["token"], payload={"seat": "30F"})
     assert not airline.calls
@@ -215,7 +216,7 @@ async def test_question_about_a_tool_shows_its_arguments_without_secrets(airline
         answer = answer_of(await press(client, render))
         await press(client, render, token=answer["token"])
 
-    assert answer["text"] == "Book a seat: flight: PA 845, seat: 12A?"
+    assert answer["text"] == "Book a seat?\nseat: 12A\nflight: PA 845"
     [(request, _)] = airline.requests
     assert request == {"flight": "PA 845", "seat": "12A", "pin": "1234", "pass": "C01X00T47"}
 

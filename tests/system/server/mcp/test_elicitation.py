@@ -390,7 +390,7 @@ async def test_form_of_a_bound_action_presses_after_a_second_question(era: str) 
     async with pressing(era, airline, AGREED) as (client, forms):
         result = await call(client)
 
-    assert [one.message for one in forms][1:] == ["Create Glass?"]
+    assert [one.message for one in forms][1:] == ["Create Glass?\ntitle: Glass"]
     assert [request for request, _ in airline.requests] == [{"title": "Glass"}]
     assert "The user's action task.create was done." in result.content[-1].text
     assert '"12A"' in json.dumps(result.structured_content), "the widget is drawn anew"

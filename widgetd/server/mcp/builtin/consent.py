@@ -26,6 +26,7 @@ from widgetd.server.access.principal import Caller
 from widgetd.server.mcp.builtin.table import BuiltinTool, BuiltinTools, ConsentQuestion, ToolContext
 from widgetd.server.mcp.limits import LIMITS
 from widgetd.server.render.hosts import draws_views
+from widgetd.server.render.questions import list_arguments
 from widgetd.server.render.result import Result
 from widgetd.server.store.confirmations import Confirmations
 from widgetd.server.store.contract import Origin, StoredRender
@@ -55,13 +56,12 @@ async def ask_by_card(
     call = {"tool": tool.name, "arguments": arguments}
     owner = context.caller.principal.name
     token = await Confirmations(context.store.idempotency).ask(call, owner=owner)
-    shown = {name: one for name, one in arguments.items() if name not in question.hidden}
     title = {"type": "Title", "value": question.text, "size": "sm"}
     payload = {"token": token}
     tree = {
         "type": "Card",
         "size": "md",
-        "children": [title, *_rows(shown), *parts],
+        "children": [title, *_rows(question.select(arguments)), *parts],
         "confirm": {"label": "Allow once", "action": {"type": ALLOW, "payload": payload}},
         "cancel": {"label": "Deny", "action": {"type": DENY, "payload": payload}},
     }
@@ -142,13 +142,11 @@ async def settle(
 
 
 def _rows(arguments: Mapping[str, Any]) -> list[Node]:
-    """Return a row for each argument, cut to what a person reads."""
     rows: list[Node] = []
-    for name, value in list(arguments.items())[: LIMITS.card_rows]:
-        text = value if isinstance(value, str) else to_json(value).decode()
+    for name, value in list_arguments(arguments):
         caption = {"type": "Caption", "value": name}
-        shown = {"type": "Text", "size": "sm", "value": shorten_at_word(text, LIMITS.card_chars)}
-        rows.append({"type": "Col", "gap": 0, "children": [caption, shown]})
+        text = {"type": "Text", "size": "sm", "value": value}
+        rows.append({"type": "Col", "gap": 0, "children": [caption, text]})
     return rows
 
 

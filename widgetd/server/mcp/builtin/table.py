@@ -73,6 +73,10 @@ class ConsentQuestion:
     draw: Callable[[], Sequence[Mapping[str, Any]]] = tuple
     hidden: Sequence[str] = ()
 
+    def select(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the arguments that the person reads."""
+        return {name: arguments[name] for name in arguments if name not in self.hidden}
+
 
 Handler = Callable[[ToolContext, Mapping[str, Any]], Awaitable[Result]]
 """Answers a call with checked, complete arguments; raises `CallError` if it cannot."""
