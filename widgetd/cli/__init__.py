@@ -31,7 +31,7 @@ COMMANDS: Mapping[str, tuple[str, ...]] = {
     "new": ("new", "schema"),
     "generate": ("new_sidecar", "types", "config", "build", "export", "codes"),
     "guide": ("guide", "components", "reference"),
-    "test": ("test", "eval_"),
+    "test": ("test",),
     "upstreams": ("upstreams",),
 }
 """The functions that are commands, by their modules; each is imported when it is needed."""

@@ -117,6 +117,8 @@ def check_paths(paths: Iterable[Path], *, strict: bool = False, against: str = "
     from widgetd.base.limits import Limits
     from widgetd.core.widget.sidecar import SUFFIX
     from widgetd.server.render.tokens import tokens_of_tool
+    from widgetd.server.search.search import Search
+    from widgetd.server.search.wishes import check_wishes
 
     found: list[Finding] = []
     contents: dict[str, str] = {}
@@ -130,6 +132,7 @@ def check_paths(paths: Iterable[Path], *, strict: bool = False, against: str = "
         only = only.removesuffix(SUFFIX)
         findings: dict[str, tuple[Finding, ...]] = {}
         snapshot = _scan_folder(folder, findings, only, strict=strict, needs=needs)
+        search = Search()
         entries = _select_entries(snapshot, only)
         if only and not entries:
             problem = f"{path} is not a file that is served"
@@ -143,9 +146,14 @@ def check_paths(paths: Iterable[Path], *, strict: bool = False, against: str = "
                 findings[file] = (snapshot.faults[file], *further, *findings.get(file, ()))
         own = chain.from_iterable(findings.get(file, ()) for file in entries)
         stray = () if only else _check_stray_files(folder, entries)
+        wishes = chain.from_iterable(
+            check_wishes(entry.widget, snapshot, search)
+            for entry in entries.values()
+            if entry.widget
+        )
         broken = _check_breaking_changes(entries, folder, only, against) if against else ()
         with open_folder(folder) as root:
-            for finding in chain(own, stray, broken):
+            for finding in chain(own, stray, wishes, broken):
                 shown = escape_path(str(folder / finding.path))
                 found.append(replace(finding, path=shown))
                 if shown not in contents:

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from cyclopts import Parameter
 
 from widgetd.base.errors import ConfigError
-from widgetd.base.text_search import did_you_mean
+from widgetd.base.text_search import compile_pattern, did_you_mean
 from widgetd.cli.options import load_snapshot, print_json
 from widgetd.core.widget.naming import JSX_SUFFIX, WIDGET_SUFFIX, make_tool_name
 from widgetd.settings import OWN_FOLDER, Settings
@@ -79,6 +79,9 @@ summary = "{name}: {{{{ title }}}}"
 name = "sample"
 arguments = {{ title = "Ready for Friday", text = "So far.", items = ["Room booked", "Food"] }}
 '''
+
+
+_WISHES = compile_pattern(r"(?m)^(?:wishes = \[\n(?:  .*\n)*\]\n|never = .*\n)")
 
 
 def new(
@@ -181,8 +184,8 @@ def _copy_bundled(tool: str, name: str) -> _NewWidget:
     definition = widgets[tool].definition
     sidecar_file = bundled_folder() / f"{definition.path}{SUFFIX}"
     head, table, rest = sidecar_file.read_text(encoding="utf-8").partition("\n[")
-    # Leave out the title and the response type, which belong to the old name.
-    lines = head.splitlines()
+    # Leave out the title, the response type and the wishes, which belong to the old name.
+    lines = _WISHES.sub("", head).splitlines()
     own_lines = [
         line for line in lines if not line.startswith(("title =", "ui_type =", "#:schema"))
     ]

@@ -17,6 +17,8 @@ _SIDECAR = """\
 title = {title}
 tags = []                       # "pinned" keeps it listed where others are searched for
 keywords = []                   # what people call it who search for it
+# wishes = ["Is my flight late?"] # a search for what people say must find this widget
+# never = ["ride_status"]        # and none of these first
 ui_type = {ui_type}
 
 # What the model reads of a result, and what it gets as data in the split profile.

@@ -18,7 +18,6 @@ class FileLimits:
         file_steps: Steps of all cases of one file.
         module_depth: Modules that use modules.
         faults: Faults that are reported of one file.
-        transcript_bytes: Size of a transcript.
     """
 
     bytes: int = 1024 * 1024
@@ -28,7 +27,6 @@ class FileLimits:
     file_steps: int = 100_000
     module_depth: int = 16
     faults: int = 100
-    transcript_bytes: int = 64 * 1024 * 1024
 
 
 LIMITS: Final = FileLimits()

@@ -35,10 +35,12 @@ from widgetd.author.testing.suite import (
     to_file_name,
 )
 from widgetd.author.testing.yaml_file import read_suite
-from widgetd.base.errors import ConfigError
+from widgetd.base.errors import ConfigError, WidgetError
 from widgetd.base.text_search import compile_pattern
 from widgetd.core.widget.naming import JSX_SUFFIX, TESTS_SUFFIX, WIDGET_SUFFIX
 from widgetd.core.widget.states import THEMES
+from widgetd.core.widget.widget import Widget
+from widgetd.server.search.wishes import check_wishes
 
 _NON_WORD = compile_pattern(r"\W")
 
@@ -121,8 +123,8 @@ class TestFile(pytest.File):
 class WidgetFile(pytest.File):
     """A widget, tested with its sample in each theme, or in each emulated host."""
 
-    def collect(self) -> Iterable[WidgetItem]:
-        """Yield an item for each theme or host; a failing one if the widget is not served."""
+    def collect(self) -> Iterable[pytest.Item]:
+        """Yield an item for each theme or host, and one for wishes, or one that fails."""
         folder = self.path.parent
         snapshot = self.config.stash[_RUNNER].server(folder).registry.current
         file = self.path.name
@@ -133,6 +135,8 @@ class WidgetFile(pytest.File):
             yield WidgetItem.from_parent(
                 self, name=name, case=case, folder=folder, traced=False, host=hosts.get(name)
             )
+        if tool and not hosts and snapshot.widgets[tool].definition.sidecar.wishes:
+            yield WishesItem.from_parent(self, name="wishes", widget=snapshot.widgets[tool])
 
 
 def _describe_step(step: Step) -> str:
@@ -143,6 +147,31 @@ def _describe_step(step: Step) -> str:
 
 class NotServedError(Exception):
     """The failure of a file whose widget is not served."""
+
+
+class WishesItem(pytest.Item):
+    """The wishes of one widget as an item of pytest."""
+
+    def __init__(self, *, widget: Widget, **options: Any) -> None:
+        super().__init__(**options)
+        self.widget = widget
+
+    def runtest(self) -> None:
+        """Search the folder for each wish."""
+        runner = self.config.stash[_RUNNER]
+        snapshot = runner.server(self.path.parent).registry.current
+        if findings := list(check_wishes(self.widget, snapshot, runner.search)):
+            raise WidgetError(*findings)
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        """Return the place of the test in its file."""
+        return self.path, 0, f"{self.path.name}: {self.name}"
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        """Return a line for each wish that does not hold."""
+        if isinstance(excinfo.value, WidgetError):
+            return "\n".join(map(str, excinfo.value.findings))
+        return super().repr_failure(excinfo, style)
 
 
 class WidgetItem(pytest.Item):

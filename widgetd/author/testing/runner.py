@@ -32,6 +32,7 @@ from widgetd.server.access.principal import Caller
 from widgetd.server.mcp.host_client import HostClient, connect_host
 from widgetd.server.mcp.server import Server
 from widgetd.server.render.action_callers import DryRun
+from widgetd.server.search.search import Search
 from widgetd.settings import Settings
 
 _DEFAULT_EXPECTATIONS = ("expect_quiet", "expect_accessible")
@@ -62,6 +63,7 @@ class Runner:
         self._working_folder = Path.cwd()
         self._portal: BlockingPortal | None = None
         self._chromium = Chromium()
+        self.search = Search()
         self._servers: dict[tuple[Path, str], Server] = {}
         self._clients: dict[tuple[Server, HostProfile], HostClient] = {}
         self._shared_stages: dict[tuple[Server, HostProfile | None], Stage] = {}

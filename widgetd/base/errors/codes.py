@@ -166,6 +166,10 @@ WIDGETS = (
     Code("W1623", "fault", "one of several feeds has no name of its own"),
     Code("W1624", "fault", "several feeds have no mapping"),
     Code("W1625", "fault", "two feeds fill the same field"),
+    # W1626 to W1629: wishes
+    Code("W1626", "fault", "a sidecar's never names a widget that does not exist"),
+    Code("W1627", "warning", "a search for a wish does not find the widget among the first three"),
+    Code("W1628", "warning", "a search for a wish finds a widget first that it must not"),
 )
 """Faults of files and widgets, for the author of a file."""
 
@@ -206,9 +210,6 @@ CALLS = (
     Code("W2502", "fault", "the chat's model does not answer"),
     Code("W2503", "fault", "a message to the chat is too long"),
     Code("W2504", "fault", "the answer of the chat's model is too long"),
-    Code("W2512", "fault", "a file of wishes cannot be read"),
-    Code("W2513", "fault", "a transcript cannot be read"),
-    Code("W2514", "fault", "the model that is evaluated does not answer"),
 )
 """Faults of calls, for the caller of a tool."""
 

@@ -24,7 +24,6 @@ JSX_SUFFIX = f"{WIDGET_SUFFIX}.jsx"
 """A file that an author writes by hand, as Studio's editor shows it."""
 
 TESTS_SUFFIX = ".test.yaml"
-EVALS_SUFFIX = ".eval.yaml"
 
 _BROWSER_SUFFIX = compile_pattern(r" \(\d+\)$")
 

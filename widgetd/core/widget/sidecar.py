@@ -35,6 +35,8 @@ VERSION = r"^[0-9]{1,9}(\.[0-9]{1,9}){0,3}(-[0-9A-Za-z.-]{1,40})?(\+[0-9A-Za-z.-
 
 _KEBAB = r"^[a-z0-9]+(-[a-z0-9]+)*$"
 
+_WORDS = r"\S"
+
 _NAME = r"^([A-Za-z_][A-Za-z0-9_]{0,39})?$"
 """A name that JMESPath reads without quotes."""
 
@@ -169,6 +171,12 @@ class Sidecar(SidecarPart):
     )
     keywords: tuple[str, ...] = Field(
         default=(), description="what people call it who search for it"
+    )
+    wishes: tuple[Annotated[str, Field(pattern=_WORDS)], ...] = Field(
+        default=(), description="what people say who mean it; a search must find it"
+    )
+    never: tuple[str, ...] = Field(
+        default=(), description="the tools of widgets that no wish may find first"
     )
     ui_type: str | None = Field(
         default=None,
@@ -390,6 +398,7 @@ def _build_value_error(text: str, error: ErrorDetails) -> WidgetError:
 _PATTERNS: Mapping[str, str] = {
     _KEBAB: "words in lower case joined by hyphens, as in 'flight-tracker'",
     _NAME: "letters, digits and _, as in 'gate_change'",
+    _WORDS: "what a person would say, as in 'Is my flight late?'",
     ORIGIN: "an origin in lower case, as in 'https://images.example.com'",
     VERSION: "numbers joined by dots, as in '1.5.0'",
 }
@@ -409,20 +418,30 @@ def find_line(text: str, at: str) -> int | None:
 
 # Possessive, or a long line of spaces would be matched in every possible way.
 _HEADER = compile_pattern(r"\A\s*+\[(\[?)([^\[\]]++)\]")
+_LIST = compile_pattern(r"=[ \t]*\[[ \t]*(?:#.*)?$")
+_STRING = compile_pattern(r"""(?:"(?:[^"\\]|\\.)*+"|'[^']*+')""")
 _KEY = compile_pattern(r"\A\s*+([^#=\[\]{}\s][^#=\[\]{}]*+)=")
 
 
 def _iterate_keys(text: str) -> Iterator[tuple[int, Path]]:
     """Yield each line that names a key or a table, with its path.
 
-    Keys inside inline tables and lists that span several lines are not distinguished.
+    A list whose elements stand on lines of their own yields the line of each text. Keys inside
+    inline tables are not distinguished.
     """
     table: Path = ()
     counts: dict[Path, int] = {}
     inside = ""
+    elements: Path | None = None
+    count = 0
     for number, line in enumerate(text.splitlines(), 1):
         if inside:
             inside = "" if inside in line else inside
+        elif elements is not None:
+            for _ in _STRING.findall(line):
+                yield number, (*elements, count)
+                count += 1
+            elements = None if line.lstrip().startswith("]") else elements
         elif header := _HEADER.match(line):
             *around, last = _split_key(header.group(2))
             table = ()
@@ -437,7 +456,9 @@ def _iterate_keys(text: str) -> Iterator[tuple[int, Path]]:
             yield number, table
         elif key := _KEY.match(line):
             inside = next((q for q in ('"""', "'''") if line.count(q) % 2), "")
-            yield number, table + _split_key(key.group(1).rstrip())
+            path = table + _split_key(key.group(1).rstrip())
+            elements, count = path if _LIST.search(line) else None, 0
+            yield number, path
 
 
 def _split_key(dotted: str) -> Path:

@@ -56,6 +56,7 @@ LONGEST_QUESTION = 2_048
 
 # What is longer is no word of a language; it counts as several, for words are kept in a cache.
 _WORD = compile_pattern(r"[^\W_]{1,64}")
+_ADDRESS = compile_pattern(r"[\w.+-]++@[\w.-]++")
 _CAMEL = compile_pattern(r"(?<=[a-z\d])(?=[A-Z])")
 # Begun at each letter of a long word, it would take time by the square of its length.
 _HYPHENATED = compile_pattern(r"(?<!\w)\w++(?:-\w++)+")
@@ -156,7 +157,8 @@ class SearchIndex(Generic[Document]):
 
     def _read_question(self, question: str) -> Iterable[str]:
         """Return the words of a query, numbers left out, and neighbours that are one word here."""
-        text = question[:LONGEST_QUESTION]
+        # Nobody names an e-mail address who means none, and its words are names.
+        text = _ADDRESS.sub(" email ", question[:LONGEST_QUESTION])
         spoken = _fold(text)
         pairs = (_stem(one + other) for one, other in pairwise(spoken))
         joined = (pair for pair in pairs if pair in self._postings or pair in _aliases())

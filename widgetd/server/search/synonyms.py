@@ -4,12 +4,12 @@ from __future__ import annotations
 
 _STOP_WORDS = """
 a about after all already also am an and any are as at be been but by can client could customer did
-display do does each every find for from get give got had has have having he help her here hers him
-his how i if in into is it its just know let like ll many may me might more most much must my need
-next no not nothing now of on onto or our out over please put re s see she should show so some
-someone something still t tell than that the their them then there these they thing this those
-through to too up us use user ve very view want was way we went were what when where whether which
-while who whom whose why will with would yet you your
+display do does each eight every find five for four from get give got had has have having he help
+her here hers him his how i if in into is it its just know last let like ll many may me might more
+most much must my need next nine no not nothing now of on onto or our out over please put re s see
+seven she should show six so some someone something still t tell ten than that the their them then
+there these they thing this those three through to too two up us use user ve very view want was way
+we went were what when where whether which while who whom whose why will with would yet you your
 """
 STOP_WORDS = frozenset(_STOP_WORDS.split())
 """Words of a question that say nothing about what is wanted."""

@@ -81,6 +81,17 @@ def test_missing_browser_is_named_in_a_sentence(tmp_path: Path) -> None:
 
 
 @needs_browser
+def test_wishes_of_a_sidecar_are_tested(tmp_path: Path) -> None:
+    (tmp_path / "Greeting.widget").write_text(widget_file("Greeting"))
+    (tmp_path / "Greeting.widget.toml").write_text('wishes = ["greeting", "zebra"]')
+    ran = widgetd_test(tmp_path, "--", "-k", "wishes")
+
+    assert ran.returncode == 1
+    assert "Greeting.widget.toml#/wishes/1: 'zebra' finds nothing; add its words" in ran.stdout
+    assert "1 failed" in ran.stdout
+
+
+@needs_browser
 def test_failing_step_is_reported_with_its_line_and_a_picture(failed: Failed) -> None:
     assert failed.ran.returncode == 1
     message = "Controls.test.yaml:6:9: action=track: expected Follow, got Track [W4301]"

@@ -14,7 +14,6 @@ import pytest
 
 from widgetd.author.guide.drafts import Drafts
 from widgetd.author.guide.guide import ORDER, page, pages
-from widgetd.author.testing.eval_file import read_cases
 from widgetd.author.testing.suite import resolve_cases
 from widgetd.author.testing.yaml_file import read_suite
 from widgetd.base.errors import CODES, CallError
@@ -81,11 +80,6 @@ def test_every_code_block_of_the_guide_is_valid(
             (light, dark), faults = resolve_cases(suite, Snapshot.empty())
             assert {fault.code for fault in faults} <= {"W2001"}  # there are no widgets here
             assert len(light.steps) == len(dark.steps) == text.count("      - ")
-        case "wishes":
-            (tmp_path / "Flight Tracker.eval.yaml").write_text(text)
-            cases = read_cases(tmp_path, Snapshot.empty())
-            assert {fault.code for fault in cases.faults} == {"W2512"}  # there are no widgets here
-            assert all("no widget 'flight_tracker'" in fault.problem for fault in cases.faults)
         case _:
             pytest.fail(f"a block of {kind} is held to nothing")
 

@@ -97,6 +97,7 @@ def test_missing_and_empty_sidecars_are_equal() -> None:
             "zzz = 1",
             (
                 "line 1: the key 'zzz' is unknown; known are description, title, tags, keywords, "
+                "wishes, never, "
                 "ui_type, summary, summary_fields, sensitive, permission, version, provider, "
                 "priority, render_mode, preload, min_client_version, deprecated, migration_guide, "
                 "cache, profile, text, image_origins, ids, derived, source, program, schema, "

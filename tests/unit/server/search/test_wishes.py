@@ -1,0 +1,72 @@
+"""Wishes in sidecars are checked against the search index, and the bundled ones are found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.widgets import build_widget, snapshot_of, widget_file
+from widgetd.base.files.folder import bundled_folder
+from widgetd.cli import main
+from widgetd.daemon.loading import admit, build_catalog
+from widgetd.server.catalog.loader import Loader
+from widgetd.server.search.search import Search
+from widgetd.server.search.wishes import check_wishes
+from widgetd.settings import Settings
+
+
+def test_bundled_wishes_find_their_widgets() -> None:
+    snapshot = build_catalog(Settings(), bundled_folder(), Loader(admit).load, quiet_ms=0).scan()
+    search, found = Search(), {}
+    for tool, widget in snapshot.widgets.items():
+        assert list(check_wishes(widget, snapshot, search)) == []
+        for wish in widget.definition.sidecar.wishes:
+            hits, _ = search.find(snapshot, wish, 1)
+            found[wish] = hits[0].widget.tool == tool
+
+    assert len(found) == 60
+    assert sum(found.values()) >= 56, [wish for wish, is_first in found.items() if not is_first]
+
+
+def test_wish_that_finds_another_widget_is_a_warning_with_the_text_that_won() -> None:
+    greeting = build_widget(
+        "Greeting", sidecar='wishes = ["a free seat", "zebra"]\nnever = ["seats"]'
+    )
+    seats = build_widget("Seats", sidecar='keywords = ["free seat"]')
+
+    seat, zebra = check_wishes(greeting, snapshot_of(greeting, seats), Search())
+
+    assert str(seat) == (
+        "Greeting.widget.toml#/wishes/0: 'a free seat' finds seats; "
+        "add its words to keywords or to the description; seats has 'free seat'"
+    )
+    assert (seat.code, seat.level) == ("W1627", "warning")
+    assert zebra.problem == "'zebra' finds nothing"
+
+
+def test_wish_must_not_find_a_widget_of_never_first() -> None:
+    sidecar = 'keywords = ["vacant seat"]\nwishes = ["a vacant seat"]\nnever = ["seats"]'
+    greeting = build_widget("Greeting", sidecar=sidecar)
+    seats = build_widget("Seats", sidecar='keywords = ["vacant seat"]')
+
+    (finding,) = check_wishes(greeting, snapshot_of(greeting, seats), Search())
+
+    assert (finding.code, finding.problem) == ("W1628", "'a vacant seat' finds seats first")
+
+
+def test_empty_wish_and_unknown_tool_are_faults_with_their_lines(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "Greeting.widget").write_text(widget_file("Greeting"))
+    sidecar = tmp_path / "Greeting.widget.toml"
+    sidecar.write_text('wishes = [\n  "greet her",\n  " ",\n]\n')
+    assert main(["check", str(tmp_path)]) == 1
+    assert f"{sidecar}:3:3: fault W1113: 'wishes.2' cannot be ' '\n" in capsys.readouterr().out
+
+    sidecar.write_text('wishes = ["greeting"]\nnever = [\n  "x",\n  "greting",\n]\n')
+    assert main(["check", str(tmp_path)]) == 1
+    out = capsys.readouterr().out
+    assert f"{sidecar}:3:3: fault W1626: there is no widget 'x'" in out
+    assert f"{sidecar}:4:3: fault W1626: there is no widget 'greting'" in out
+    assert "did you mean 'greeting'?" in out
