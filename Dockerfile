@@ -52,7 +52,7 @@ USER 10001:10001
 WORKDIR /etc/widgetd
 EXPOSE 8787
 STOPSIGNAL SIGTERM
-HEALTHCHECK --interval=10s --timeout=3s --start-period=15s --retries=3 CMD ["widgetd", "health"]
+HEALTHCHECK --interval=10s --timeout=3s --start-period=15s --retries=3 CMD ["widgetd", "status"]
 ENTRYPOINT ["widgetd"]
 CMD ["serve", "/widgets"]
 

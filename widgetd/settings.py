@@ -310,6 +310,37 @@ class Settings(BaseModel):
             ) from None
 
 
+GROUPS: Mapping[str, tuple[str, ...]] = {
+    "network": (
+        *("transport", "host", "port", "public_url", "allowed_host", "cors_origin"),
+        *("connections", "header_s", "body_s", "metrics_port"),
+    ),
+    "access": (
+        *("token_file", "token", "jwt_jwks", "jwt_issuer", "jwt_audience", "jwt_algorithm"),
+        *("insecure", "allow_upload"),
+    ),
+    "results": (
+        *("profile", "profiles", "text", "text_tokens", "inline_max_bytes", "strict"),
+        *("image_origin", "inline_image_origin", "elicit_forms"),
+    ),
+    "lists": (
+        *("expose", "list_tokens", "page_size", "include", "exclude", "hide_formats"),
+        *("app_tools", "toolset", "keyword_tools"),
+    ),
+    "rates": ("rate", "burst", "at_once", "sessions", "sessions_each"),
+    "browser": ("gallery", "sample_images", "session_most", "session_idle_s", "browser_at_once"),
+    "upstreams": ("upstreams", "webhook", "webhook_secret", "webhook_private"),
+    "chat": ("chat", "chat_model", "chat_url", "chat_key", "chat_instructions", "chat_tools"),
+    "state": (
+        *("dir", "poll", "state_dir", "store", "audit", "audit_max_bytes"),
+        *("log_level", "access_log"),
+    ),
+}
+"""Every setting, by its subject."""
+
+SET_FIRST = ("host", "port", "gallery", "token_file", "state_dir")
+"""The settings that most people set."""
+
 SECRETS = frozenset(
     name
     for name, field in Settings.model_fields.items()
@@ -405,7 +436,7 @@ def _require_known(name: str, shown: str) -> None:
         return
     match = nearest(name, tuple(Settings.model_fields))
     like = shown.replace(name, match or "").replace(name.upper(), (match or "").upper())
-    advice = f"did you mean {like}?" if match else "`widgetd settings` lists all of them"
+    advice = f"did you mean {like}?" if match else "`widgetd guide settings` lists all of them"
     raise ConfigError("W0001", f"{shown} is not a setting", advice)
 
 

@@ -12,33 +12,36 @@ from collections.abc import Mapping, Sequence
 from io import TextIOWrapper
 from pathlib import Path
 
-from cyclopts import App, CycloptsError
+from cyclopts import App, CycloptsError, Group
 
 from widgetd.base.errors import CallError, ConfigError, WidgetError
 from widgetd.cli.options import complain
+from widgetd.cli.usage_errors import describe_usage_error
 
 app = App(
     name="widgetd",
     help="Serve ChatKit Studio widgets as typed MCP tools, and reload them as their files change.",
+    help_epilogue="`widgetd guide` explains widgets, components, settings and codes.",
     help_format="plaintext",
     version_flags=["--version", "-V"],
+    group_commands=Group("Options", sort_key=9),
 )
 COMMANDS: Mapping[str, tuple[str, ...]] = {
-    "serve": ("serve", "dev", "chat", "validate", "health", "settings", "usage"),
-    "history": ("history", "rollback"),
-    "check": ("check",),
-    "inspect": ("list_", "render", "mock", "shot", "shots_"),
-    "new": ("new", "schema"),
-    "generate": ("new_sidecar", "types", "config", "build", "export", "codes"),
-    "guide": ("guide", "components", "reference"),
-    "test": ("test",),
-    "upstreams": ("upstreams",),
+    "Serve": ("serve:serve", "serve:dev", "serve:chat", "generate:config"),
+    "Make": (
+        *("new:new", "check:check", "test:test", "inspect:render", "inspect:shot"),
+        *("generate:export", "generate:build", "inspect:list_"),
+    ),
+    "Integrate": ("generate:types", "new:schema", "inspect:mock"),
+    "Operate": ("status:status", "rollback:rollback", "upstreams:upstreams"),
+    "Learn": ("guide:guide",),
 }
-"""The functions that are commands, by their modules; each is imported when it is needed."""
+"""The commands by group, as module and function; each is imported when it is needed."""
 
-for _module, _functions in COMMANDS.items():
-    for _function in _functions:
-        app.command(f"widgetd.cli.{_module}:{_function}")
+for _at, (_name, _commands) in enumerate(COMMANDS.items()):
+    _group = Group(_name, sort_key=_at)
+    for _place, _command in enumerate(_commands):
+        app.command(f"widgetd.cli.{_command}", group=_group, sort_key=_place)
 app.register_install_completion_command(
     help="Let the shell complete commands and flags: bash, zsh or fish."
 )
@@ -51,7 +54,9 @@ READER_GONE = 141
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command in `argv` and return the exit code."""
     _repair_streams()
-    argv = sys.argv[1:] if argv is None else argv
+    argv = list(sys.argv[1:] if argv is None else argv)
+    if argv[:1] == ["help"]:
+        argv = [*argv[1:2], "--help"] if argv[1:2] and argv[1] in app else ["guide", *argv[1:]]
     if not argv or argv[0].startswith("-"):  # help and completion describe all commands
         import_commands()
     try:
@@ -69,7 +74,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         what = error.filename or "standard output"
         return complain(f"{what} cannot be used ({error.strerror}); name another [W0006]", 3)
     except CycloptsError as error:
-        return complain(str(error), 2)
+        return complain(describe_usage_error(error), 2)
     except ConfigError as error:
         return complain(f"{error.problem}; {error.advice} [{error.code}]", error.exit_code)
     except (CallError, WidgetError) as error:

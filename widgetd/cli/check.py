@@ -64,7 +64,7 @@ def check(
     form = report.format_json if json else report.format_github if github else report.format_text
     texts = [form(outcome.findings, outcome.contents)]
     if not (json or github):
-        texts += [outcome.conclusion, *map(report.escape_for_terminal, outcome.notes)]
+        texts.append(outcome.conclusion)
     for text in filter(None, texts):
         print(text.replace(f"{drafts}/", "") if drafts else text)
     return 1 if outcome.faults or (strict and outcome.findings) else 0
@@ -78,14 +78,12 @@ class CheckReport:
         findings: Ordered by path; paths start with the folders as the caller named them.
         contents: Content by path of each file with findings that can be read.
         files: Number of files checked.
-        notes: Sentences on what some clients need to use these tools.
         tokens: Cost of the list of their tools for a model, at 4 characters a token.
     """
 
     findings: tuple[Finding, ...]
     contents: Mapping[str, str]
     files: int
-    notes: tuple[str, ...]
     tokens: int
 
     @property
@@ -122,7 +120,6 @@ def check_paths(paths: Iterable[Path], *, strict: bool = False, against: str = "
 
     found: list[Finding] = []
     contents: dict[str, str] = {}
-    needs: dict[str, list[str]] = {}
     files, tokens, most_bytes = 0, 0, Limits().file_bytes
     for path in paths:
         if not (path.is_dir() or path.is_file()):
@@ -131,7 +128,7 @@ def check_paths(paths: Iterable[Path], *, strict: bool = False, against: str = "
         folder, only = (path, "") if path.is_dir() else (path.parent, path.name)
         only = only.removesuffix(SUFFIX)
         findings: dict[str, tuple[Finding, ...]] = {}
-        snapshot = _scan_folder(folder, findings, only, strict=strict, needs=needs)
+        snapshot = _scan_folder(folder, findings, only, strict=strict)
         search = Search()
         entries = _select_entries(snapshot, only)
         if only and not entries:
@@ -161,13 +158,7 @@ def check_paths(paths: Iterable[Path], *, strict: bool = False, against: str = "
                     with suppress(OSError, WidgetError):
                         source = read(root, finding.path, limit_bytes=most_bytes, quiet_ms=0)
                         contents[shown] = source.content.decode(errors="replace")
-    notes = []
-    for need, (first, *others) in needs.items():
-        more = f" and {count_of(len(others), 'file')} more" if others else ""
-        notes.append(f"note, for {first}{more}: {need}")
-    return CheckReport(
-        findings=tuple(found), contents=contents, files=files, notes=tuple(notes), tokens=tokens
-    )
+    return CheckReport(findings=tuple(found), contents=contents, files=files, tokens=tokens)
 
 
 def _scan_folder(
@@ -176,7 +167,6 @@ def _scan_folder(
     only: str = "",
     *,
     strict: bool = False,
-    needs: dict[str, list[str]] | None = None,
 ) -> Snapshot:
     """Scan `folder` as the daemon would.
 
@@ -185,9 +175,7 @@ def _scan_folder(
         findings: Receives the findings by path, of all widgets or of the one at `only`.
         only: The only path to check; empty for all.
         strict: Passed on to the rules.
-        needs: Receives what some clients need, with the paths that it concerns.
     """
-    from widgetd.core.checks.schemas import list_client_needs
     from widgetd.daemon.loading import admit, build_catalog, configure_rules
     from widgetd.server.catalog.loader import Loader
 
@@ -207,9 +195,6 @@ def _scan_folder(
         # While its parts exist; those of ten thousand widgets would fill the memory.
         if findings is not None and only in ("", source.path):
             findings[source.path] = check_widget(widget)
-            if needs is not None:
-                for need in list_client_needs(widget.schema):
-                    needs.setdefault(need, []).append(str(folder / source.path))
         widget.release()
         return widget
 

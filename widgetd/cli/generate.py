@@ -1,4 +1,4 @@
-"""Commands that write what others need: types, a sidecar, a client's configuration, the codes."""
+"""Commands that write what others need: types, a client's configuration, a site, an export."""
 
 from __future__ import annotations
 
@@ -14,7 +14,16 @@ from cyclopts import Parameter
 
 from widgetd.base.errors import ConfigError
 from widgetd.base.text_search import compile_pattern, did_you_mean
-from widgetd.cli.options import Dir, Output, Tool, find_widget, load_snapshot, read_settings
+from widgetd.cli.options import (
+    STANDARD,
+    Folder,
+    Output,
+    Tool,
+    find_widget,
+    load_snapshot,
+    read_settings,
+    write_content,
+)
 from widgetd.settings import folder_of
 
 MCP_URL = "http://127.0.0.1:8787/mcp"
@@ -25,7 +34,7 @@ LOOPBACK = ("127.0.0.1", "::1", "localhost")
 _PATH = compile_pattern(r"[\w./~-]*")
 
 
-def types(*, lang: Literal["ts", "python"] = "ts", dir: Dir = None) -> None:
+def types(dir: Folder = None, *, lang: Literal["ts", "python"] = "ts") -> None:
     """Print types of the arguments and results of each widget and built-in tool.
 
     Each type of a widget's response has a guard.
@@ -40,34 +49,12 @@ def types(*, lang: Literal["ts", "python"] = "ts", dir: Dir = None) -> None:
     print(declarations(load_snapshot(dir), lang, builtin))
 
 
-def new_sidecar(path: Path) -> None:
-    """Write a sidecar beside a .widget file, for what Studio cannot express.
-
-    Args:
-        path: The file.
-    """
-    from widgetd.cli.sidecar_template import sidecar_text
-    from widgetd.core.widget.sidecar import SUFFIX
-    from widgetd.server.catalog.loader import load_widget
-
-    if not path.is_file():
-        raise ConfigError("W0003", f"there is no file {path}", "name another", exit_code=3)
-    text, target = sidecar_text(load_widget(path)), path.with_name(path.name + SUFFIX)
-    try:
-        with target.open("x", encoding="utf-8") as file:
-            file.write(text)
-    except FileExistsError:
-        advice = "edit that one, or move it away first"
-        raise ConfigError("W0002", f"{target} is there already", advice) from None
-    print(target)
-
-
 def config(host: str, *, url: str = MCP_URL, token: str = "") -> None:
-    """Print the configuration that connects a host (claude-code, cursor, vscode, …) to a daemon.
+    """Print what connects a host (claude-code, cursor, vscode, …) to a daemon.
 
     Args:
         host: claude-ai (or claude-web), claude-desktop, claude-code, cursor, vscode, chatgpt,
-            codex, goose, gemini-cli, langgraph or openai-agents.
+            codex, goose, gemini-cli, google, langgraph or openai-agents.
         url: The address of MCP.
         token: The host's token. Leave it out for hosts that log in by themselves.
     """
@@ -75,9 +62,9 @@ def config(host: str, *, url: str = MCP_URL, token: str = "") -> None:
 
 
 def build(
-    folder: Path,
+    dir: Folder = None,
     *,
-    dir: Dir = None,
+    output: Output = None,
     base: str = "/",
     url: str = MCP_URL,
     clean: Annotated[bool, Parameter(negative="")] = False,
@@ -85,7 +72,7 @@ def build(
     """Write the gallery as a static site: every widget in every state, without a daemon.
 
     Args:
-        folder: The output folder.
+        output: The folder for the site. Default: site.
         base: The site's path on its server, as /widgets/.
         url: The address of MCP, for the calls that can be copied.
         clean: Show the widgets alone, for handing over: no names of tools, sources or problems.
@@ -101,7 +88,9 @@ def build(
 
     if not base.startswith("/") or not _PATH.fullmatch(base):
         raise ConfigError("W0002", f"--base cannot be '{base}'", "write a path, as /widgets/")
-    settings = read_settings(dir=dir)
+    settings, folder = read_settings(dir=dir), output or Path("site")
+    if folder == STANDARD:
+        raise ConfigError("W0002", "a site is a folder of files", "name one with --output")
     widgets = folder_of(settings)
     server = server_over(widgets, settings)
     shown = Gallery(
@@ -124,15 +113,16 @@ def build(
 
 def export(
     name: Tool,
+    dir: Folder = None,
     *,
     output: Output = None,
-    dir: Dir = None,
     strict: bool = False,
 ) -> int:
     """Write one widget as a complete .widget file for ChatKit Studio.
 
     Args:
-        output: The file, which must not exist. Default: the widget's name in this folder.
+        output: The file, which must not exist, or - for standard output. Default: the widget's
+            name in this folder.
         strict: Write nothing if Studio or other programs would lack something of the widget.
     """
     from widgetd.author.export.package import NOT_IN_STUDIO, file_name, pack
@@ -140,14 +130,13 @@ def export(
 
     widget = find_widget(load_snapshot(dir), name)
     file, packed = output or Path(file_name(widget)), pack(widget)
-    if file.exists():
+    if file != STANDARD and file.exists():
         raise ConfigError("W0002", f"{file} is there already", "name another with --output")
     for finding in packed.findings:
         print(escape_for_terminal(f"{finding.code} {finding}"), file=sys.stderr)
     if strict and packed.findings:
         return 1
-    file.write_bytes(packed.content)
-    print(file)
+    write_content(file, packed.content)
     print(NOT_IN_STUDIO, file=sys.stderr)
     return 0
 
@@ -172,13 +161,6 @@ def snippet(host: str, url: str, token: str = "") -> str:
         problem = f"{_LOGIN_ONLY[name]} sends no token that it was given"
         raise ConfigError("W0002", problem, advice)
     return HOSTS[name](url, f"Bearer {token}" if token else "")
-
-
-def codes() -> None:
-    """Print all codes of faults and warnings, with their meanings."""
-    from widgetd.core.checks.report import format_codes
-
-    print(format_codes())
 
 
 def _text(template: str, header: str = "") -> Callable[[str, str], str]:
@@ -256,8 +238,29 @@ async with MCPAdapter(transport) as widgets:
     ', headers={{"Authorization": {bearer_json}}}',
 )
 
+_google = _text(
+    """\
+# pip install google-genai. Declare the tools as below: given the MCP session itself, it fails on
+# schemas with "additionalProperties": false, as most widgets have.
+from fastmcp import Client
+from fastmcp.client.transports import StreamableHttpTransport
+from google.genai import types
+
+transport = StreamableHttpTransport({url_json}{header})
+async with Client(transport) as widgets:
+    tools = [
+        types.FunctionDeclaration(
+            name=tool.name, description=tool.description, parameters_json_schema=tool.input_schema
+        )
+        for tool in await widgets.list_tools()
+    ]
+    config = types.GenerateContentConfig(tools=[types.Tool(function_declarations=tools)])""",
+    ', headers={{"Authorization": {bearer_json}}}',
+)
+
 _openai_agents = _text(
     """\
+# Leave strict mode off (convert_schemas_to_strict): it refuses formats such as uri.
 from agents.mcp import MCPServerStreamableHttp
 
 async with MCPServerStreamableHttp(name="widgetd", params={{"url": {url_json}{header}}}) as server:
@@ -286,6 +289,7 @@ HOSTS: Mapping[str, Callable[[str, str], str]] = MappingProxyType(
         ),
         "goose": _goose,
         "gemini-cli": _json_file("~/.gemini/settings.json", "mcpServers", "httpUrl"),
+        "google": _google,
         "langgraph": _langgraph,
         "openai-agents": _openai_agents,
     }

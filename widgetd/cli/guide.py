@@ -1,70 +1,93 @@
-"""Commands for authors of widgets: read the guide, look up components, search both."""
+"""`widgetd guide`: pages, components, codes and settings by their names, and a search over all."""
 
 from __future__ import annotations
 
-from widgetd.base.errors import CallError
-from widgetd.cli.options import Dir, Many, load_snapshot, print_json
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from widgetd.base.errors import CODES
+from widgetd.base.files.source import escape_path
+from widgetd.cli.options import load_snapshot, print_json
+from widgetd.settings import GROUPS, PREFIX, describe_settings
+
+RESULTS = 10
+"""The most results of a search that are printed."""
 
 
-def guide(name: str = "") -> None:
-    """Print a page of the guide to writing widgets; without NAME, list the pages.
-
-    Args:
-        name: A page.
-    """
-    from widgetd.author.guide.guide import page, pages
-
-    if name:
-        print(page(name).text)
-        return
-    for each in pages().values():
-        print(f"{each.name:12}{each.title}. Read it when {each.use_when}.")
-
-
-def components(*names: str, dir: Dir = None) -> None:
-    """Print what components are for and what they accept; without NAMES, list all.
-
-    Args:
-        names: As Button, Button.variant, colors, sizes or icons.
-    """
-    from widgetd.author.guide.component_details import Examples, describe_components
-    from widgetd.base.files.source import escape_path
-
-    items = list(
-        describe_components(tuple(map(escape_path, names)), Examples().follow(load_snapshot(dir)))
-    )
-    if not names:
-        for item in items:
-            print(f"{item['name']:14}{item['use']}")
-        return
-    print_json(items)
-    unknown = [item["name"] for item in items if item["status"] != "ok"]
-    if unknown:
-        raise CallError("W3002", f"there is no component or property '{unknown[0]}'")
-
-
-def reference(
-    query: str, *, dir: Dir = None, kinds: str = "", limit: Many = 10, json: bool = False
+def guide(
+    *words: str,
+    dir: Annotated[Path | None, Parameter(help="The folder whose widgets are examples.")] = None,
+    json: Annotated[bool, Parameter(negative="")] = False,
 ) -> None:
-    """Search pages, components, examples, settings and codes.
+    """Explain a page, component, code or setting, and search all of them for other words.
 
     Args:
-        query: Some words.
-        kinds: Only these, with commas between: guide, component, example, setting, code, test.
-        limit: The maximum number of results.
-        json: Print a JSON array.
+        words: A page, or codes, components or settings for all of them; or a name, as Button,
+            Button.variant, icons, W1211, port. Without words, list the pages.
+        json: Print what a search finds as a JSON array.
     """
-    from widgetd.author.guide.reference import Reference, require_kinds
-    from widgetd.settings import describe_settings
+    from widgetd.author.guide.guide import pages
 
-    wanted = require_kinds([kind.strip() for kind in kinds.split(",") if kind.strip()])
-    items, total = Reference(describe_settings()).find(load_snapshot(dir), query, wanted, limit)
-    if json:
+    if not words:
+        for entry in pages().values():
+            print(f"{entry.name:12}{entry.title}. Read it when {entry.use_when}.")
+        print("Also: codes, components, settings; Button, W1211, port; or words to search for.")
+    elif not _print_all(" ".join(words), dir) and not _print_entry(" ".join(words), dir):
+        _search(" ".join(words), dir, as_json=json)
+
+
+def _print_all(word: str, dir: Path | None) -> bool:
+    """Print a page, all codes or all settings; return whether that is what `word` means."""
+    from widgetd.author.guide.component_details import Examples, describe_components
+    from widgetd.author.guide.guide import page, pages
+    from widgetd.core.checks.report import format_codes
+
+    if word == "codes":
+        print(format_codes())
+    elif word == "settings":
+        for group, names in GROUPS.items():
+            print(f"[{group}]")
+            for name in names:
+                print(f"{name:20}{describe_settings()[name]}")
+    elif word in pages():
+        print(page(word).text)
+        if word == "components":
+            print("## All components\n")
+            for item in describe_components((), Examples().follow(load_snapshot(dir))):
+                print(f"{item['name']:14}{item['use']}")
+    else:
+        return False
+    return True
+
+
+def _print_entry(word: str, dir: Path | None) -> bool:
+    """Print a code, a setting, a component or a property; return whether `word` names one."""
+    from widgetd.author.guide.component_details import Examples, describe_components
+
+    name = word.lower().removeprefix(PREFIX.lower()).replace("-", "_")
+    if code := CODES.get(word.upper()):
+        print(f"{code.code}, {code.level}: {code.meaning}")
+        return True
+    if meaning := describe_settings().get(name):
+        print(f"{name}: {meaning}")
+        return True
+    (item,) = describe_components((escape_path(word),), Examples().follow(load_snapshot(dir)))
+    if item["status"] == "ok":
+        print_json(item)
+    return bool(item["status"] == "ok")
+
+
+def _search(query: str, dir: Path | None, *, as_json: bool) -> None:
+    from widgetd.author.guide.reference import Reference, require_kinds
+
+    reference = Reference(describe_settings())
+    items, total = reference.find(load_snapshot(dir), query, require_kinds([]), RESULTS)
+    if as_json:
         print_json(items)
         return
     for item in items:
         print(f"{item['kind']:10} {item['title']}\n           {item['snippet'][:160]}")
     if not total:
-        print(
-            "nothing fits these words; `widgetd guide` and `widgetd components` list what there is"
-        )
+        print("nothing fits these words; `widgetd guide` lists what there is")

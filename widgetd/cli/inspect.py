@@ -8,9 +8,10 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
+from widgetd.base.errors import ConfigError
 from widgetd.cli.options import (
+    STANDARD,
     Arguments,
-    Dir,
     Folder,
     Many,
     Output,
@@ -19,10 +20,11 @@ from widgetd.cli.options import (
     load_snapshot,
     parse_arguments,
     print_json,
+    write_content,
 )
 
 
-def list_(*, dir: Dir = None, json: bool = False, tokens: bool = False) -> None:
+def list_(dir: Folder = None, *, json: bool = False, tokens: bool = False) -> None:
     """List the widgets of a folder: tool name, title, description.
 
     A file that is not served is named on standard error, with the reason.
@@ -61,7 +63,11 @@ def list_(*, dir: Dir = None, json: bool = False, tokens: bool = False) -> None:
 
 
 def render(
-    name: Tool, *, dir: Dir = None, arguments: Arguments = "", upstreams: Path | None = None
+    name: Tool,
+    dir: Folder = None,
+    *,
+    arguments: Arguments = "",
+    upstreams: Path | None = None,
 ) -> None:
     """Render one widget and print its tree.
 
@@ -81,8 +87,8 @@ def render(
 
 def mock(
     name: Tool,
+    dir: Folder = None,
     *,
-    dir: Dir = None,
     state: Literal["sample", "empty", "one", "many", "long"] = "sample",
     seed: int = 0,
     count: Many = 1,
@@ -105,23 +111,26 @@ def mock(
 
 
 def shot(
-    name: Tool,
+    name: Annotated[
+        str, Parameter(help="The tool's name. Without one, or with a folder alone: all widgets.")
+    ] = "",
+    dir: Folder = None,
     *,
     output: Output = None,
-    dir: Dir = None,
     arguments: Arguments = "",
-    state: str = "sample",
-    theme: Literal["light", "dark"] = "light",
+    state: str = "",
+    theme: Literal["light", "dark"] | None = None,
     width: int = 400,
     scale: float = 2.0,
 ) -> None:
-    """Take a picture of one widget.
+    """Take a picture of one widget; or of every widget, light and dark, and one of them all.
 
     Args:
-        output: The PNG file. Default: NAME.png.
+        output: The PNG file, or - for standard output; of all widgets, the folder. Default:
+            NAME.png, or the folder shots.
         state: A state of the gallery: sample, example-1, empty, one, many, long, rtl, emoji. With
-            all, one picture of all states, at three widths in both themes.
-        theme: Light or dark.
+            all, one picture of all states, at three widths in both themes. Default: sample.
+        theme: Light or dark. Default: light.
         width: In CSS pixels; the height is the widget's own.
         scale: Pixels of the picture for each CSS pixel.
     """
@@ -129,44 +138,31 @@ def shot(
     from widgetd.author.browser.picture import Screenshot
     from widgetd.core.widget.states import ShownState, find_state, show_state
 
-    widget = find_widget(load_snapshot(dir), name)
-    file = output or Path(f"{name}.png")
+    is_folder = dir is None and name != "" and Path(name).is_dir()
+    snapshot = load_snapshot(Path(name) if is_folder else dir)
+    if is_folder or not name:
+        if arguments or state or theme or output == STANDARD:
+            problem = "--arguments, --state, --theme and --output - are for one widget"
+            raise ConfigError("W0002", problem, "name one, as `widgetd list` prints it")
+        screenshots = camera.sample_screenshots(snapshot, width=width, scale=scale)
+        for file in camera.take_pictures(screenshots, output or Path("shots")):
+            print(file)
+        return
+    widget = find_widget(snapshot, name)
     if state == "all":
         picture = camera.take_picture(lambda one: one.take_states(widget, owner=""))
     else:
         if arguments:
-            given = ShownState(arguments=parse_arguments(arguments))
+            drawing = ShownState(arguments=parse_arguments(arguments))
         else:
-            given = show_state(widget, find_state(widget, state).key)
+            drawing = show_state(widget, find_state(widget, state or "sample").key)
         screenshot = Screenshot(
-            tree=given.tree(widget),
+            tree=drawing.tree(widget),
             title=widget.definition.title,
-            theme=theme,
+            theme=theme or "light",
             width=width,
             scale=scale,
             locale="ar" if state == "rtl" else "en-US",
         )
         picture = camera.take_picture(lambda one: one.take(screenshot, owner=""))
-    file.write_bytes(picture.content)
-    print(file)
-
-
-def shots_(
-    dir: Folder = None,
-    *,
-    output: Annotated[Path, Parameter(name=["--output", "-o"])] = Path("shots"),
-    width: int = 400,
-    scale: float = 1.0,
-) -> None:
-    """Take a picture of every widget of DIR, light and dark, and one of them all.
-
-    Args:
-        output: The folder for the pictures.
-        width: In CSS pixels; the height is each widget's own.
-        scale: Pixels of a picture for each CSS pixel.
-    """
-    from widgetd.author.browser import camera
-
-    screenshots = camera.sample_screenshots(load_snapshot(dir), width=width, scale=scale)
-    for file in camera.take_pictures(screenshots, output):
-        print(file)
+    write_content(output or Path(f"{name}.png"), picture.content)

@@ -11,13 +11,15 @@ class CliLimits:
     """Timeouts and periods of commands.
 
     Attributes:
-        health_s: Time for a running daemon to answer `widgetd health`.
+        status_s: Time for daemons to answer `widgetd status`; 2 s with the start of the command.
+        record_bytes: Size of a daemon's answer, and of the record of one that runs.
         own_folder_s: Period of looking for ./widgets while `dev` shows the bundled examples.
         rollback_s: Time for a running daemon to take up a rollback.
         rollback_poll_s: Period of looking whether it did.
     """
 
-    health_s: float = 5.0
+    status_s: float = 1.5
+    record_bytes: int = 65_536
     own_folder_s: float = 0.3
     rollback_s: float = 3.0
     rollback_poll_s: float = 0.05

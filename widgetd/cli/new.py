@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -12,6 +13,7 @@ from cyclopts import Parameter
 from widgetd.base.errors import ConfigError
 from widgetd.base.text_search import compile_pattern, did_you_mean
 from widgetd.cli.options import load_snapshot, print_json
+from widgetd.cli.running import list_daemons
 from widgetd.core.widget.naming import JSX_SUFFIX, WIDGET_SUFFIX, make_tool_name
 from widgetd.settings import OWN_FOLDER, Settings
 
@@ -85,24 +87,33 @@ _WISHES = compile_pattern(r"(?m)^(?:wishes = \[\n(?:  .*\n)*\]\n|never = .*\n)")
 
 
 def new(
-    name: str,
-    *,
+    name: str = "",
     dir: Path | None = None,
+    *,
+    sidecar: Path | None = None,
     from_: Annotated[str, Parameter(name="--from")] = "",
     template: Annotated[bool, Parameter(negative="")] = False,
-    jsx: Annotated[bool, Parameter(negative="")] = False,
 ) -> None:
     """Create a widget: write NAME.widget.jsx and its sidecar, which can be served at once.
 
-    No file is ever replaced.
+    With --sidecar, write a sidecar beside a widget that has none. No file is ever replaced.
 
     Args:
         name: The name that people see, as "Parcel Tracker".
         dir: The folder. Default: ./widgets, which is made unless the current folder has widgets.
+        sidecar: A .widget file; write its sidecar, for what Studio cannot express, and no widget.
         from_: A bundled widget to copy, by its tool's name.
         template: Write NAME.widget instead, with a Jinja template, as Studio exports it.
-        jsx: Write JSX, as Studio's editor holds it. This is the default.
     """
+    if sidecar is None:
+        _write_widget(name, dir, from_, template=template)
+    elif name:
+        raise ConfigError("W0002", "--sidecar takes no NAME", "leave one of them out")
+    else:
+        _write_sidecar(sidecar)
+
+
+def _write_widget(name: str, dir: Path | None, from_: str, *, template: bool) -> None:
     from widgetd.author.uploads.uploads import is_widget_name
     from widgetd.cli.schemas import document_schema, sidecar_schema
     from widgetd.core.widget.sidecar import SUFFIX
@@ -114,9 +125,7 @@ def new(
     folder = dir or _own_folder()
     if dir is not None and not dir.is_dir():
         raise ConfigError("W0003", f"there is no folder {folder}", "make it first", exit_code=3)
-    if template and jsx:
-        raise ConfigError("W0002", "--template and --jsx exclude each other", "take one of them")
-    file, view, sample, sidecar = _copy_bundled(from_, name) if from_ else _fill_template(name)
+    file, view, sample, beside = _copy_bundled(from_, name) if from_ else _fill_template(name)
     if not template:
         constants = {"schema": file["jsonSchema"], "sample": sample}
         parts = [f"const {key} = {_pretty(value)};" for key, value in constants.items()]
@@ -125,7 +134,7 @@ def new(
         text = _pretty(file) + "\n"
     suffix, other = (WIDGET_SUFFIX, JSX_SUFFIX) if template else (JSX_SUFFIX, WIDGET_SUFFIX)
     path = folder / f"{name}{suffix}"
-    written = {path: text, path.with_name(path.name + SUFFIX): sidecar}
+    written = {path: text, path.with_name(path.name + SUFFIX): beside}
     for each in (*written, folder / f"{name}{other}"):
         if each.exists():
             raise ConfigError("W0002", f"{each} is there already", "take another name")
@@ -143,9 +152,36 @@ def new(
         with each.open("x", encoding="utf-8") as target:
             target.write(text)
         print(each)
+    print(_where(folder, tool))
+
+
+def _where(folder: Path, tool: str) -> str:
+    """Return a line about the new widget's page: of the daemon that serves the folder, if any."""
+    for daemon in list_daemons():
+        if daemon.folder == os.path.realpath(folder):
+            if daemon.gallery:
+                return f"Its page: {daemon.url}/w/{tool}"
+            return f"It is the tool {tool} on {daemon.url}/mcp"
     port = Settings.model_fields["port"].default
     command = "widgetd dev" if folder == OWN_FOLDER else f"widgetd dev {folder}"
-    print(f"Its page, while `{command}` runs: http://127.0.0.1:{port}/w/{tool}")
+    return f"Its page, while `{command}` runs: http://127.0.0.1:{port}/w/{tool}"
+
+
+def _write_sidecar(path: Path) -> None:
+    from widgetd.cli.sidecar_template import sidecar_text
+    from widgetd.core.widget.sidecar import SUFFIX
+    from widgetd.server.catalog.loader import load_widget
+
+    if not path.is_file():
+        raise ConfigError("W0003", f"there is no file {path}", "name another", exit_code=3)
+    text, target = sidecar_text(load_widget(path)), path.with_name(path.name + SUFFIX)
+    try:
+        with target.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        advice = "edit that one, or move it away first"
+        raise ConfigError("W0002", f"{target} is there already", advice) from None
+    print(target)
 
 
 def _own_folder() -> Path:

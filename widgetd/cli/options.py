@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
 import orjson
-from cyclopts import Parameter
+from cyclopts import Group, Parameter
 from cyclopts.validators import Number
 
 from widgetd.base.errors import CallError, ConfigError
@@ -19,7 +19,7 @@ from widgetd.base.redaction import SecretUrl
 from widgetd.base.text_search import did_you_mean
 from widgetd.core.schema.json_text import NotJsonError, parse_json
 from widgetd.core.widget.hidden_characters import escape_hidden
-from widgetd.settings import Settings, Settled, folder_of, settle
+from widgetd.settings import GROUPS, SET_FIRST, Settings, Settled, folder_of, settle
 
 if TYPE_CHECKING:
     from widgetd.core.widget.widget import Widget
@@ -32,6 +32,14 @@ def _flag_type(annotation: Any) -> Any:
     return list[str] | None if get_origin(annotation) is tuple else annotation | None
 
 
+_SECTIONS = {
+    name: Group(section.capitalize(), sort_key=at)
+    for at, (section, names) in enumerate(GROUPS.items(), 2)
+    for name in names
+} | dict.fromkeys(SET_FIRST, Group("Set first", sort_key=1))
+"""Sections of the help by setting."""
+
+
 Flags = Parameter(name="*")(
     make_dataclass(
         "Flags",
@@ -40,7 +48,7 @@ Flags = Parameter(name="*")(
                 name,
                 Annotated[
                     _flag_type(setting.annotation),
-                    Parameter(help=setting.description, negative=""),
+                    Parameter(help=setting.description, negative="", group=_SECTIONS[name]),
                 ],
                 field(default=None),
             )
@@ -53,13 +61,17 @@ Flags = Parameter(name="*")(
 )
 """A flag for each setting, so that the two cannot differ."""
 
-Dir = Annotated[Path | None, Parameter(name="--dir", help="The folder of widgets.")]
 Folder = Annotated[
     Path | None,
     Parameter(help="The folder of widgets. Default: ./widgets, else the bundled ones."),
 ]
 Tool = Annotated[str, Parameter(help="The tool's name, as `widgetd list` prints it.")]
-Output = Annotated[Path | None, Parameter(name=["--output", "-o"])]
+Output = Annotated[
+    Path | None,
+    Parameter(name=["--output", "-o"], allow_leading_hyphen=True),  # or "-" would be a flag
+]
+STANDARD = Path("-")
+"""The file that means standard output."""
 Arguments = Annotated[
     str,
     Parameter(
@@ -141,6 +153,15 @@ def parse_arguments(text: str) -> Mapping[str, Any]:
     if not isinstance(arguments, dict):
         raise ConfigError("W0002", "--arguments is no JSON object", 'write {"name": value}')
     return arguments
+
+
+def write_content(file: Path, content: bytes) -> None:
+    """Write a file and print its name; `-` is standard output."""
+    if file == STANDARD:
+        sys.stdout.buffer.write(content)
+    else:
+        file.write_bytes(content)
+        print(file)
 
 
 def print_json(value: object) -> None:

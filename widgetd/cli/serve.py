@@ -1,14 +1,17 @@
-"""Commands about a daemon: run it, query it, check its settings, report its use."""
+"""Commands that run a daemon, and check first what it would do."""
 
 from __future__ import annotations
 
 import json
 import os
 import sys
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Annotated
+
+from cyclopts import Parameter
 
 from widgetd.base.errors import ConfigError
 from widgetd.base.files.folder import bundled_folder
@@ -18,17 +21,17 @@ from widgetd.cli.limits import LIMITS
 from widgetd.cli.options import (
     Flags,
     Folder,
-    complain,
     count_of,
-    print_json,
-    read_settings,
     scan_widgets,
     settle_flags,
 )
+from widgetd.cli.running import RunningDaemon, record_daemon
 from widgetd.daemon.startup import defer_model_builds, gc_paused, hide_package
 from widgetd.settings import (
+    GROUPS,
     OWN_FOLDER,
     Settings,
+    Settled,
     folder_of,
     require_files_outside,
     shows_examples,
@@ -38,11 +41,30 @@ DEV_TOOLSETS = ("author", "operate", "pictures")
 """Toolsets for one person on this machine."""
 
 
-def serve(dir: Folder = None, *, flags: Flags = Flags()) -> None:  # type: ignore[valid-type]  # noqa: B008 - a frozen default
-    """Serve the widgets of DIR to MCP clients, and reload them as their files change."""
-    settings = settle_flags(dir, flags).settings
-    require_files_outside(settings, folder_of(settings))
-    _run(settings)
+def serve(
+    dir: Folder = None,
+    *,
+    check: Annotated[bool, Parameter(negative="")] = False,
+    settings: Annotated[bool, Parameter(negative="")] = False,
+    config: Path | None = None,
+    flags: Flags = Flags(),  # type: ignore[valid-type]  # noqa: B008 - a frozen default
+) -> None:
+    """Serve the widgets of DIR to MCP clients, and reload them as their files change.
+
+    Args:
+        check: Only report what a start would do: its error with its exit code, or the widgets.
+        settings: Only print the value and the origin of every setting.
+        config: The settings file. Default: widgetd.toml in the current folder, if it exists.
+    """
+    settled = settle_flags(dir, flags, config=config)
+    if settings:
+        _print_settings(settled)
+        return
+    require_files_outside(settled.settings, folder_of(settled.settings))
+    if check:
+        _report_check(settled)
+        return
+    _run(settled.settings)
 
 
 def dev(dir: Folder = None, *, flags: Flags = Flags()) -> None:  # type: ignore[valid-type]  # noqa: B008 - a frozen default
@@ -110,16 +132,30 @@ def _run(settings: Settings, *, readable: bool | None = None, awaited: Path | No
     telemetry.configure(settings.log_level, readable=readable, also=log)
     loading = build_loader(settings, folder)
     prove, known = loading.loader.prove, loading.loader.proof_count
-    with proving_in_parallel(folder, prove, known=known) as proofs:
+
+    with (
+        ExitStack() as running,
+        proving_in_parallel(folder, prove, known=known) as proofs,
+    ):
         # This import takes half of a start; meanwhile child processes prove the folder.
         defer_model_builds()
         from widgetd.daemon.serve import serve as serve_folder
+
+        def greet(url: str, widgets: int) -> None:
+            if url:  # over stdio there is neither an address nor a terminal
+                daemon = RunningDaemon(
+                    url=url.removesuffix("/mcp"),
+                    folder=os.path.realpath(awaited or folder),
+                    gallery=settings.gallery,
+                )
+                running.enter_context(record_daemon(daemon))
+                _print_welcome(folder, settings, url, widgets)
 
         serving = partial(
             serve_folder,
             settings,
             folder,
-            started=partial(_print_welcome, folder, settings),
+            started=greet,
             loading=replace(loading, proofs=proofs),
             watched=True,
             log=log,
@@ -143,9 +179,7 @@ def _run(settings: Settings, *, readable: bool | None = None, awaited: Path | No
 
 
 def _print_welcome(folder: Path, settings: Settings, url: str, widgets: int) -> None:
-    """Print the addresses for a person; over stdio there is no terminal to print to."""
-    if not url:
-        return
+    """Print the addresses for a person."""
     url = f"{settings.public_url}/mcp" if settings.public_url else url
     if shows_examples(settings):
         print(
@@ -166,23 +200,10 @@ def _print_welcome(folder: Path, settings: Settings, url: str, widgets: int) -> 
     print(f"Connect a client:  {shown}", flush=True)
 
 
-def validate(
-    dir: Folder = None,
-    *,
-    config: Path | None = None,
-    flags: Flags = Flags(),  # type: ignore[valid-type]  # noqa: B008 - a frozen default
-) -> None:
-    """Report what `serve` with these flags would: errors, or the widgets that it would serve.
-
-    Exit code 0 if it would start, else that of the start.
-
-    Args:
-        config: The settings file. Default: widgetd.toml in the current folder, if it exists.
-    """
-    settled = settle_flags(dir, flags, config=config)
+def _report_check(settled: Settled) -> None:
+    """Report what a start would do: the error that ends it, or the widgets that it would serve."""
     settings = settled.settings
     folder = folder_of(settings)
-    require_files_outside(settings, folder)
     _check_startup(settings)
     snapshot = scan_widgets(settings)
     where = "over stdio" if settings.transport == "stdio" else f"on {settings.host}:{settings.port}"
@@ -196,8 +217,6 @@ def validate(
 
 def _check_startup(settings: Settings) -> None:
     """Check the chat, tokens, webhook, ports and places as a start does, and release them."""
-    from contextlib import ExitStack
-
     from widgetd.chat.preflight import read_instructions, require_key
     from widgetd.daemon.access_policy import access_policy
     from widgetd.daemon.assembly import build_forwarder
@@ -225,54 +244,11 @@ def _check_startup(settings: Settings) -> None:
             raise ConfigError("W0006", problem, "name another, or let widgetd's user", exit_code=3)
 
 
-def health(url: str = "http://127.0.0.1:8787/readyz") -> int:
-    """Ask a running daemon whether it is ready; exit code 0 if so, else 1.
-
-    Args:
-        url: The address of its `/readyz`.
-    """
-    from http.client import HTTPException
-    from urllib.request import urlopen
-
-    try:
-        with urlopen(url, timeout=LIMITS.health_s) as answer:  # noqa: S310 - the operator names the address
-            print(answer.read().decode())
-    except (OSError, HTTPException, ValueError) as error:
-        return complain(f"{url} is not ready ({error})", 1)
-    return 0
-
-
-def settings(dir: Folder = None, *, flags: Flags = Flags()) -> None:  # type: ignore[valid-type]  # noqa: B008 - a frozen default
-    """Print the value and origin of every setting."""
-    settled = settle_flags(dir, flags)
+def _print_settings(settled: Settled) -> None:
     values = settled.settings.model_dump(mode="json")
     width = max(map(len, values))
-    for name, value in values.items():
-        shown = hide_credentials(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
-        print(f"{name:{width}}  {shown}  ({settled.origins[name]})")
-
-
-def usage(
-    report: Literal["top", "errors", "slow"], *, audit: Path | None = None, json: bool = False
-) -> None:
-    """Report how widgets are used: the most used, the failing, the slow.
-
-    Args:
-        report: The report.
-        audit: The audit file; by default that of `serve`.
-        json: Print a JSON array.
-    """
-    from widgetd.server.observe import audit_report as used
-
-    path = audit or read_settings().audit
-    if path is None:
-        raise ConfigError("W0002", "no audit file is named", "name one with --audit")
-    try:
-        rows = used.REPORTS[report](used.read_calls(path))
-    except OSError as error:
-        problem = f"the audit file {path} cannot be read ({error.strerror})"
-        raise ConfigError("W0006", problem, "name another with --audit", exit_code=3) from None
-    if json:
-        print_json(rows)
-    elif rows:
-        print(used.table(rows))
+    for group, names in GROUPS.items():
+        print(f"[{group}]")
+        for name in names:
+            value = json.dumps(values[name], ensure_ascii=False, separators=(",", ":"))
+            print(f"{name:{width}}  {hide_credentials(value)}  ({settled.origins[name]})")

@@ -19,7 +19,7 @@ def test(
     client: str = "",  # noqa: PT028 - a command
     report: str = "",  # noqa: PT028 - a command
 ) -> int:
-    """Test widgets in a browser: each by default, by its wishes, and by the `*.test.yaml` files.
+    """Test widgets in a browser: each by default, by its wishes, and by its `*.test.yaml`.
 
     Arguments after `--` are passed to pytest: -v (names), -k, -x, --lf, -n 2, --junitxml FILE,
     --collect-only.

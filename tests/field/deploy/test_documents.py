@@ -181,7 +181,7 @@ def test_no_container_can_write_its_root_or_hold_a_capability() -> None:
 def test_image_starts_its_program_without_a_shell_and_ends_on_sigterm() -> None:
     assert json.loads(instruction("runtime", "ENTRYPOINT")) == ["widgetd"]
     assert instruction("runtime", "STOPSIGNAL") == "SIGTERM"
-    assert instruction("runtime", "HEALTHCHECK").endswith('CMD ["widgetd", "health"]')
+    assert instruction("runtime", "HEALTHCHECK").endswith('CMD ["widgetd", "status"]')
 
 
 def test_image_labels_describe_it() -> None:

@@ -64,9 +64,7 @@ async def test_bundled_widgets_look_like_their_committed_pictures(
             if difference := await looking.difference(before, after.content):
                 different[tool] = difference
 
-    assert different == {}, (
-        "look at them with `widgetd shots`, and accept them with `make pictures`"
-    )
+    assert different == {}, "look at them with `widgetd shot`, and accept them with `make pictures`"
 
 
 def test_there_is_a_small_picture_of_each_widget_and_no_other() -> None:

@@ -43,7 +43,7 @@ def test_folder_becomes_pictures_and_one_sheet_of_all(
     folder.mkdir()
     (folder / "A.widget").write_text(widget_file("A"))
 
-    code = main(["shots", str(folder), "-o", str(output), "--width", "320"])
+    code = main(["shot", str(folder), "-o", str(output), "--width", "320", "--scale", "1"])
 
     assert code == 0
     files = ["a-light.png", "a-dark.png", "sheet.png"]

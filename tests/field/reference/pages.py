@@ -38,7 +38,7 @@ from widgetd.server.catalog.registry import Registry
 from widgetd.server.mcp.builtin.table import BuiltinTool, Handler
 from widgetd.server.observe.status import Health
 from widgetd.server.web.metrics import Metrics
-from widgetd.settings import PREFIX
+from widgetd.settings import GROUPS, PREFIX, SET_FIRST
 
 FOLDER = Path(__file__).resolve().parents[3] / "docs" / "reference"
 
@@ -73,17 +73,24 @@ def _table(*rows: tuple[str, ...]) -> str:
 
 
 def _settings() -> str:
-    rows = [("setting", "value", "default", "decides")]
-    for name, part in settings_schema()["properties"].items():
-        rows.append((f"`{name}`", _kind(part), _default(part), part["description"]))
+    parts, tables = settings_schema()["properties"], []
+    for group, names in GROUPS.items():
+        rows = [("setting", "value", "default", "decides")]
+        rows += [
+            (f"`{name}`", _kind(part), _default(part), part["description"])
+            for name in names
+            for part in (parts[name],)
+        ]
+        tables.append(f"## {group.capitalize()}\n\n{_table(*rows)}")
     intro = (
         "Each setting is a flag of `widgetd serve`, as `--list-tokens`; a variable, as "
         f"`{PREFIX}LIST_TOKENS`; and a key of `widgetd.toml`, as `list_tokens`, in this order of "
-        "precedence. `profiles`, `webhook_secret` and `chat_key` have no flag. `widgetd settings` "
-        "prints what holds, and where it comes from. "
+        "precedence. `profiles`, `webhook_secret` and `chat_key` have no flag. "
+        "`widgetd serve --settings` prints what holds, and where it comes from. "
         "[Operating widgetd](../operations.md#settings) says what each is good for."
     )
-    return _page("Settings", intro, _table(*rows))
+    first = ", ".join(f"`{name}`" for name in SET_FIRST)
+    return _page("Settings", intro, f"Most people set first: {first}.", *tables)
 
 
 def _sidecar() -> str:
@@ -92,8 +99,8 @@ def _sidecar() -> str:
         "What a Studio file cannot say stands in a TOML file beside it: "
         "`Flight Tracker.widget.toml` beside `Flight Tracker.widget`. Every key may be left out; "
         "an unknown one is a fault. "
-        "`widgetd new-sidecar FILE` writes one to fill in, and `widgetd schema sidecar` prints its "
-        "JSON Schema, for editors."
+        "`widgetd new --sidecar FILE` writes one to fill in, and `widgetd schema sidecar` prints "
+        "its JSON Schema, for editors."
     )
     parts = [_keys(schema)]
     for name, title in (
@@ -182,6 +189,10 @@ def _commands() -> str:
     rest = re.sub(
         r"^# widgetd\n|## Table of Contents\n.*?(?=\n\*\*)", "", documentation, flags=re.DOTALL
     )
+    shared = r"(?<=\n)\*\*Set first\*\*.*?(?=\n## |\Z)"
+    serve, *others = re.split(r"(?=\n## widgetd (?:dev|chat)\n)", rest)
+    flags = "The flags of [`widgetd serve`](#widgetd-serve) for settings.\n"
+    rest = serve + "".join(re.sub(shared, flags, one, flags=re.DOTALL) for one in others)
     return _page(
         "Command line",
         "Exit codes: 0 ok, 1 faults, 2 a flag, setting or value, 3 a folder, "
@@ -299,7 +310,7 @@ def _components() -> str:
     intro = (
         "The components that a widget is made of, as ChatKit documents them; the site shows each "
         "in every value of its choices, light and dark, and so does the gallery at `/components`. "
-        "`get_component_details` and `widgetd components` answer the same to agents and in a "
+        "`get_component_details` and `widgetd guide components` answer the same to agents and in a "
         "terminal. A default is what widgetd's view draws."
     )
     parts, described = [intro], dict[str, str]()

@@ -320,7 +320,7 @@ async def test_environment_variables_of_other_programs_redirect_neither_key_nor_
         }.items():
             monkeypatch.setenv(f"OPENAI_{name}", value)
         default = models.chat_model("m1", OPENAI_URL, Secret(KEY))
-        assert main(["settings"]) == 0
+        assert main(["serve", "--settings"]) == 0
         async with serving(folder, **chat_settings(there.url)) as url:
             events = await Talker(url).say("Hello")
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-from functools import partial
 from pathlib import Path
 
 import pytest
 
 from tests.support.widgets import widget_file
 from widgetd.base.errors import ConfigError
+from widgetd.base.files.folder import bundled_folder
 from widgetd.cli import main
 from widgetd.cli.check import check_paths
 from widgetd.core.checks.report import format_github, format_json, format_text
@@ -67,40 +67,9 @@ def test_refused_file_is_not_passed_over_in_silence(folder: Path) -> None:
     )
 
 
-def test_requirement_of_some_clients_is_noted_once_for_all_files_and_is_no_fault(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    texts = {"who": {"type": "string", "format": "email"}, "at": {"type": "string"}}
-    texts["at"]["format"] = "uri"
-    schema = {"type": "object", "properties": texts, "additionalProperties": False}
-    template = (
-        '{"type":"Card","children":[{"type":"Text","value":{{ (who or at or "") | tojson }}}]}'
-    )
-    file = partial(widget_file, template=template, description="Greet somebody.")
-    (tmp_path / "A.widget").write_text(file("A", schema=schema))
-    (tmp_path / "B.widget").write_text(file("B", schema={**schema, "required": ["who"]}))
-
-    email = (
-        "CrewAI and AutoGen cannot read the format 'email' by themselves; "
-        "install 'pydantic[email]' beside them"
-    )
-    uri = (
-        "OpenAI's strict mode refuses the format 'uri'; "
-        "leave 'strict' off for these tools, as by convert_schemas_to_strict=False"
-    )
-    closed = (
-        "google-genai, given an MCP session, fails on a schema that admits no further properties; "
-        "give it the tools as function declarations, by 'parameters_json_schema'"
-    )
-
-    assert check_paths([tmp_path]).findings == ()
-    assert main(["check", "--strict", str(tmp_path)]) == 0
-    conclusion, *notes = capsys.readouterr().out.splitlines()
-    assert conclusion.startswith("2 files: 0 faults, 0 warnings; ")
-    about = f"note, for {tmp_path / 'A.widget'} and 1 file more: "
-    assert notes == [about + email, about + uri, about + closed]
-    main(["check", str(tmp_path / "B.widget")])
-    assert f"\nnote, for {tmp_path / 'B.widget'}: {uri}\n" in capsys.readouterr().out
+def test_check_prints_nothing_about_hosts(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", str(bundled_folder())]) == 0
+    assert capsys.readouterr().out.splitlines()[1:] == []
 
 
 def test_files_of_wrong_names_are_reported(folder: Path) -> None:
@@ -242,3 +211,13 @@ def test_form_unsuitable_for_elicitation_is_reported_where_it_is_on(
         not asks
         or "clients without a view cannot be asked the form: 'code' has a pattern" in lines[0]
     )
+
+
+def test_sidecar_of_the_readme_fits_the_bundled_widget(tmp_path: Path) -> None:
+    readme = (Path(__file__).parents[3] / "README.md").read_text(encoding="utf-8")
+    name, _, text = readme.partition("```toml\n# ")[2].partition("```")[0].partition("\n")
+    file = tmp_path / name.removesuffix(".toml")
+    file.write_bytes((bundled_folder() / file.name).read_bytes())
+    (tmp_path / name).write_text(text, encoding="utf-8")
+
+    assert [finding for finding in check_paths([file]).findings if finding.code == "W1211"] == []

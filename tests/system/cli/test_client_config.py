@@ -42,7 +42,7 @@ def test_codex_snippet_is_toml() -> None:
     assert tomllib.loads(snippet("codex", URL)) == {"mcp_servers": {"widgetd": {"url": URL}}}
 
 
-@pytest.mark.parametrize("host", ["langgraph", "openai-agents"])
+@pytest.mark.parametrize("host", ["google", "langgraph", "openai-agents"])
 def test_snippet_for_a_library_is_python(host: str) -> None:
     flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT | ast.PyCF_ONLY_AST
 
@@ -120,7 +120,7 @@ def test_completion_is_installed_with_every_command(
     installed = "".join(files)
 
     assert "widgetd" in installed
-    for command in ("serve", "validate", "upstreams"):
+    for command in ("serve", "status", "upstreams"):
         assert command in installed
 
 

@@ -17,10 +17,10 @@ ROOT = Path(__file__).parents[3]
 def test_documentation_of_codes_equals_the_output_of_the_command(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert main(["codes"]) == 0
+    assert main(["guide", "codes"]) == 0
 
     documented = (ROOT / "docs" / "codes.md").read_text(encoding="utf-8")
-    assert documented == capsys.readouterr().out, "widgetd codes > docs/codes.md"
+    assert documented == capsys.readouterr().out, "widgetd guide codes > docs/codes.md"
 
 
 def test_each_table_holds_the_codes_of_one_thousand_in_order() -> None:

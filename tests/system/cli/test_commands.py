@@ -12,7 +12,8 @@ import pytest
 
 from tests.support.widgets import greeting, widget_file
 from widgetd import load_widget
-from widgetd.cli import main
+from widgetd.cli import COMMANDS, app, main
+from widgetd.settings import GROUPS, SET_FIRST, Settings
 
 BROKEN = '{"type":"Card","children":[{"type":"Text","value":{{ who | tojsn }}}]}'
 
@@ -26,7 +27,7 @@ def folder(tmp_path: Path) -> Path:
 def test_list_names_each_tool_with_its_purpose(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["list", "--dir", str(folder)]) == 0
+    assert main(["list", str(folder)]) == 0
     assert capsys.readouterr().out == "greeting  Greet somebody.\n"
 
 
@@ -37,7 +38,7 @@ def test_list_names_refused_files_and_the_file_in_their_place(
     (folder / "team").mkdir()
     (folder / "team" / "Greeting.widget").write_text(widget_file(text="Another"))
 
-    assert main(["list", "--dir", str(folder), *flags]) == 0
+    assert main(["list", str(folder), *flags]) == 0
     assert capsys.readouterr().err == (
         "not served: team/Greeting.widget#/name: the tool name 'greeting' belongs to "
         "'Greeting.widget'; give this widget another name, or remove one of the two files\n"
@@ -50,7 +51,7 @@ def test_text_of_a_widget_moves_no_cursor_of_a_terminal(
     text = "Greet\nnobody  \x1b[2J\x9b1A somebody."
     (tmp_path / "Greeting.widget").write_text(widget_file(description=text))
 
-    assert main(["list", "--dir", str(tmp_path)]) == 0
+    assert main(["list", str(tmp_path)]) == 0
     output = capsys.readouterr().out
     assert output.endswith("\n")
     assert output[:-1].isprintable()
@@ -58,7 +59,7 @@ def test_text_of_a_widget_moves_no_cursor_of_a_terminal(
 
 
 def test_list_speaks_json_to_programs(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    main(["list", "--dir", str(folder), "--json"])
+    main(["list", str(folder), "--json"])
 
     assert json.loads(capsys.readouterr().out) == [
         {
@@ -72,7 +73,7 @@ def test_list_speaks_json_to_programs(folder: Path, capsys: pytest.CaptureFixtur
 
 def test_render_prints_the_tree(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["--arguments", '{"who": "Ada"}']
-    assert main(["render", "greeting", "--dir", str(folder), *arguments]) == 0
+    assert main(["render", "greeting", str(folder), *arguments]) == 0
     assert json.loads(capsys.readouterr().out) == greeting("Hello", "Ada")
 
 
@@ -82,7 +83,7 @@ def test_render_takes_arguments_from_a_file(
     (tmp_path / "arguments.json").write_text('{"who": "Ada"}')
     arguments = ["--arguments", f"@{tmp_path / 'arguments.json'}"]
 
-    assert main(["render", "greeting", "--dir", str(folder), *arguments]) == 0
+    assert main(["render", "greeting", str(folder), *arguments]) == 0
     assert json.loads(capsys.readouterr().out) == greeting("Hello", "Ada")
 
 
@@ -91,14 +92,14 @@ def test_render_takes_arguments_from_standard_input(
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b'{"who": "Ada"}')))
 
-    assert main(["render", "greeting", "--dir", str(folder), "--arguments", "-"]) == 0
+    assert main(["render", "greeting", str(folder), "--arguments", "-"]) == 0
     assert json.loads(capsys.readouterr().out) == greeting("Hello", "Ada")
 
 
 def test_render_of_an_unknown_name_says_where_to_look(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["render", "zzz", "--dir", str(folder)]) == 1
+    assert main(["render", "zzz", str(folder)]) == 1
     assert capsys.readouterr().err == (
         "widgetd: there is no widget 'zzz'; `widgetd list` names what there is\n"
     )
@@ -108,7 +109,7 @@ def test_render_explains_invalid_arguments(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     arguments = ["--arguments", '{"who": 5}']
-    assert main(["render", "greeting", "--dir", str(folder), *arguments]) == 1
+    assert main(["render", "greeting", str(folder), *arguments]) == 1
     assert capsys.readouterr().err.startswith("widgetd: who: expected a string, got 5")
 
 
@@ -116,7 +117,7 @@ def test_render_explains_invalid_arguments(
 def test_mock_prints_the_same_bytes_for_the_same_seed(
     folder: Path, capsys: pytest.CaptureFixture[str], state: str
 ) -> None:
-    command = ["mock", "greeting", "--dir", str(folder), "--state", state, "--count", "3"]
+    command = ["mock", "greeting", str(folder), "--state", state, "--count", "3"]
     outputs = []
     for seed in ("7", "7", "8"):
         assert main([*command, "--seed", seed]) == 0
@@ -137,7 +138,7 @@ def test_export_writes_a_file_for_studio_and_replaces_none(
 ) -> None:
     target = tmp_path / "out" / "Greeting.widget"
     target.parent.mkdir()
-    command = ["export", "greeting", "--dir", str(folder), "--output", str(target)]
+    command = ["export", "greeting", str(folder), "--output", str(target)]
 
     assert main(command) == 0
     captured = capsys.readouterr()
@@ -163,7 +164,7 @@ def test_strict_export_writes_nothing_that_lacks_something(folder: Path, tmp_pat
 def test_mock_of_an_unknown_widget_names_the_nearest(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["mock", "greetign", "--dir", str(folder)]) == 1
+    assert main(["mock", "greetign", str(folder)]) == 1
     assert capsys.readouterr().err == (
         "widgetd: there is no widget 'greetign'; did you mean 'greeting'?\n"
     )
@@ -255,7 +256,7 @@ def test_settings_name_the_source_of_each_value(
 ) -> None:
     monkeypatch.setenv("WIDGETD_PORT", "9000")
     words = ["--toolset", "author,operate", "--toolset", "pictures"]
-    assert main(["settings", "--text", "json", *words]) == 0
+    assert main(["serve", "--settings", "--text", "json", *words]) == 0
     lines = {line.split()[0]: line for line in capsys.readouterr().out.splitlines()}
 
     assert lines["port"].endswith("9000  (WIDGETD_PORT)")
@@ -265,7 +266,7 @@ def test_settings_name_the_source_of_each_value(
 
 
 def test_closed_output_pipe_ends_a_command_without_a_traceback() -> None:
-    command = [sys.executable, "-m", "widgetd", "codes"]
+    command = [sys.executable, "-m", "widgetd", "guide", "codes"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
         assert running.stdout is not None
         assert running.stderr is not None
@@ -283,7 +284,7 @@ def test_closed_stdin_counts_as_an_empty_one(
     monkeypatch.setattr(sys, stream, None)
     arguments = ["--arguments", "-"] if stream == "stdin" else []
 
-    code = main(["render", "greeting", "--dir", str(folder), *arguments])
+    code = main(["render", "greeting", str(folder), *arguments])
     getattr(sys, stream).close()
 
     assert code == 2 * bool(arguments)
@@ -294,7 +295,7 @@ def test_full_disk_is_one_sentence(
 ) -> None:
     with Path("/dev/full").open("w", encoding="utf-8") as full:
         monkeypatch.setattr(sys, "stdout", full)
-        code = main(["codes"])
+        code = main(["guide", "codes"])
 
     reason = "standard output cannot be used (No space left on device)"
     assert (code, capsys.readouterr().err) == (3, f"widgetd: {reason}; name another [W0006]\n")
@@ -309,23 +310,43 @@ ODD: dict[str, tuple[int, list[str], str]] = {
         ".schemas cannot be used (File exists)",
     ),
     "an option that is none": (2, ["check", "--jsn"], "there is no option --jsn; `widgetd check"),
+    "a misspelt option": (
+        2,
+        ["list", "--jsno"],
+        "`widgetd list` has no option --jsno; did you mean '--json'? [W0001]",
+    ),
+    "a misspelt command": (2, ["lst"], "there is no command 'lst'; did you mean 'list'? [W0001]"),
+    "one word too many": (2, ["list", ".", "b"], "`widgetd list` takes no further 'b'; "),
+    "a name that is missing": (2, ["render"], "NAME is missing; `widgetd render --help` lists"),
+    "a value that is missing": (2, ["serve", "--port"], "--port needs a value; `widgetd serve"),
+    "a number that is none": (
+        2,
+        ["serve", "--port", "x"],
+        "--port cannot be 'x'; write a whole number [W0002]",
+    ),
+    "a misspelt choice": (
+        2,
+        ["serve", "--profile", "chatkti"],
+        "--profile cannot be 'chatkti'; did you mean 'chatkit'? [W0002]",
+    ),
+    "an option twice": (
+        2,
+        ["serve", "--port", "1", "--port", "2"],
+        "--port is written more than once; write it once [W0002]",
+    ),
+    "less than nothing": (
+        2,
+        ["mock", "greeting", "--count", "-3"],
+        "--count cannot be -3; write 1 or more [W0002]",
+    ),
     "arguments that are no text": (
         2,
         ["render", "greeting", "--arguments", "\udcff"],
         "--arguments is not JSON ('utf-8' codec can't decode byte 0xff",
     ),
-    "an address with a space": (1, ["health", "http://a b/"], "http://a b/ is not ready"),
-    "a component of no letters": (
-        1,
-        ["components", "\udcff"],
-        "there is no component or property '\\xff'",
-    ),
-    "less than nothing": (2, ["reference", "chart", "--limit", "-3"], 'Invalid value "-3"'),
-    "a kind of reference that is none": (
-        1,
-        ["reference", "chart", "--kinds", "guide, shart"],
-        "there is no kind 'shart'; there are guide, component, ",
-    ),
+    "an address with a space": (1, ["status", "http://a b/"], "http://a b is not ready"),
+    "an address of nothing": (2, ["status", "ftp://a"], "ftp://a is no address of a daemon; write"),
+    "a state without a widget": (2, ["shot", "--state", "long"], "--arguments, --state, --theme"),
     "a state that is none": (
         1,
         ["shot", "greeting", "--state", "nope"],
@@ -347,17 +368,95 @@ def test_unknown_name_is_answered_in_a_sentence(
     assert capsys.readouterr().err.startswith(f"widgetd: {says}")
 
 
-def test_reference_search_returns_only_the_named_kinds(
-    folder: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("words", "begins"),
+    [
+        (["start"], "# Start"),
+        (["components"], "# "),
+        (["Button"], '{\n  "name": "Button"'),
+        (["Button.variant"], '{\n  "name": "Button.variant"'),
+        (["w1211"], "W1211, warning: "),
+        (["port"], "port: port; 0 for any free one\n"),
+        (["WIDGETD_PORT"], "port: port; 0 for any free one\n"),
+        (["settings"], "[network]\ntransport "),
+        (["codes"], "# Codes\n"),
+        ([], "start "),
+        (["zzzz", "qqqq"], "nothing fits these words"),
+    ],
+    ids=str,
+)
+def test_guide_explains_a_word(
+    folder: Path, capsys: pytest.CaptureFixture[str], words: list[str], begins: str
 ) -> None:
-    command = ["reference", "button", "--dir", str(folder), "--json"]
+    assert main(["guide", *words, "--dir", str(folder)]) == 0
+    assert capsys.readouterr().out.startswith(begins)
 
-    assert main([*command, "--kinds", "guide, code"]) == 0
-    items = json.loads(capsys.readouterr().out)
-    assert {item["kind"] for item in items} <= {"guide", "code"}
-    assert items
-    assert main(command) == 0
+
+def test_guide_searches_for_other_words(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["guide", "rounded", "button", "--dir", str(folder), "--json"]) == 0
     assert "component" in {item["kind"] for item in json.loads(capsys.readouterr().out)}
+
+
+def test_help_leads_to_the_guide_and_to_the_help_of_a_command(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["help", "start"]) == 0
+    assert capsys.readouterr().out.startswith("# Start")
+    assert main(["help", "list"]) == 0
+    assert capsys.readouterr().out.startswith("Usage: widgetd list")
+
+
+def test_help_lists_at_most_19_commands_in_groups(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--help"]) == 0
+    output = capsys.readouterr().out
+
+    assert len([name for name in app if not name.startswith("-")]) <= 19
+    places = [output.index(f" {group} ") for group in (*COMMANDS, "Options")]
+    assert places == sorted(places)
+
+
+def test_help_of_serve_has_the_first_settings_and_then_nine_groups(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["serve", "--help"]) == 0
+    output = capsys.readouterr().out
+
+    groups = ("Set first", *map(str.capitalize, GROUPS))
+    places = [output.index(f"\u2500 {group} \u2500") for group in groups]
+    assert len(GROUPS) == 9
+    assert len(SET_FIRST) == 5
+    assert places == sorted(places)
+
+
+def test_every_setting_has_one_group() -> None:
+    grouped = [name for names in GROUPS.values() for name in names]
+
+    assert sorted(grouped) == sorted(Settings.model_fields)
+    assert set(SET_FIRST) < set(grouped)
+
+
+ABSENT = "no-such-folder"
+FOLDERS = {
+    **{name: [name, ABSENT] for name in ("serve", "dev", "chat", "check", "test", "build")},
+    **{name: [name, ABSENT] for name in ("list", "types", "shot")},
+    **{name: [name, "x", ABSENT] for name in ("new", "render", "export", "mock")},
+    "rollback": ["rollback", ABSENT, "--state-dir", "."],
+}
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+def test_every_command_that_reads_a_folder_takes_it_as_an_argument(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(FOLDERS[name]) == (1 if name == "shot" else 3)
+    assert ABSENT in capsys.readouterr().err
+
+
+def test_minus_writes_to_standard_output(
+    folder: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    assert main(["export", "greeting", str(folder), "--output", "-"]) == 0
+    assert json.loads(capfdbinary.readouterr().out)["name"] == "Greeting"
 
 
 def test_names_outside_utf_8_are_printed(
@@ -367,7 +466,7 @@ def test_names_outside_utf_8_are_printed(
     folder.mkdir()
     (folder / "A.widget").touch()
 
-    assert main(["settings", str(folder)]) == 0
+    assert main(["serve", "--settings", str(folder)]) == 0
     assert "/d\\udce9" in capsys.readouterr().out
     assert main(["check", "--json", str(folder)]) == 1
     assert json.loads(capsys.readouterr().out)[0]["path"].endswith("/d\\xe9/A.widget")

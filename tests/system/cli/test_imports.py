@@ -30,19 +30,19 @@ for name, arguments in json.load(sys.stdin).items():
 
 COMMANDS = {
     "check": ("check", "."),
-    "list": ("list", "--dir", "."),
-    "list --tokens": ("list", "--dir", ".", "--tokens"),
-    "render": ("render", "greeting", "--dir", "."),
-    "mock": ("mock", "greeting", "--dir", "."),
-    "types": ("types", "--dir", "."),
-    "new-sidecar": ("new-sidecar", "Greeting.widget"),
-    "settings": ("settings",),
-    "codes": ("codes",),
+    "list": ("list", "."),
+    "list --tokens": ("list", ".", "--tokens"),
+    "render": ("render", "greeting", "."),
+    "mock": ("mock", "greeting", "."),
+    "types": ("types", "."),
+    "new --sidecar": ("new", "--sidecar", "Greeting.widget"),
+    "serve --settings": ("serve", "--settings"),
     "config": ("config", "cursor"),
     "guide": ("guide", "start"),
-    "reference": ("reference", "button", "--dir", "."),
-    "components": ("components", "Button", "--dir", "."),
-    "health": ("health", "--url", "http://127.0.0.1:1/readyz"),
+    "guide codes": ("guide", "codes"),
+    "guide for a search": ("guide", "round", "button", "--dir", "."),
+    "guide for a component": ("guide", "Button", "--dir", "."),
+    "status": ("status", "http://127.0.0.1:1"),
 }
 
 
@@ -63,7 +63,7 @@ def imports_of(folder: Path, commands: Mapping[str, Sequence[str]]) -> dict[str,
     )
     rows = [json.loads(line) for line in ran.stderr.splitlines() if line.startswith("[")]
     assert {name: code for name, code, _ in rows if code} == (
-        {"health": 1} if "health" in commands else {}
+        {"status": 1} if "status" in commands else {}
     ), ran.stderr
     imports = {name: imported for name, _, imported in rows}
     assert imports.keys() == commands.keys()
@@ -141,9 +141,9 @@ def test_parser_of_jsx_is_imported_where_jsx_may_be_drawn_or_is_asked_about(
     bundled = bundled_folder() / "Flight Tracker.widget"
     (tmp_path / bundled.name).write_bytes(bundled.read_bytes())
     commands = {
-        "list": ("list", "--dir", "."),
-        "render": ("render", "flight_tracker", "--dir", "."),
-        "mock": ("mock", "flight_tracker", "--dir", "."),
+        "list": ("list", "."),
+        "render": ("render", "flight_tracker", "."),
+        "mock": ("mock", "flight_tracker", "."),
         "check": ("check", "."),
     }
 

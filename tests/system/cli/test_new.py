@@ -38,7 +38,6 @@ MISSHAPEN = [path for path in BAD if path.read_text().startswith(SHAPE)]
     "more",
     [
         [],
-        ["--jsx"],
         ["--template"],
         ["--from", "flight_tracker"],
         ["--from", "lead_form"],

@@ -33,7 +33,7 @@ def test_missing_description_is_reported_and_none_is_invented(
     assert main(["check", str(file)]) == 0
     before = "W1116" in capsys.readouterr().out
 
-    assert main(["new-sidecar", str(file)]) == 0
+    assert main(["new", "--sidecar", str(file)]) == 0
     capsys.readouterr()
     sidecar = tomllib.loads((tmp_path / "Greeting.widget.toml").read_text())
     assert main(["check", str(file)]) == 0
@@ -72,7 +72,7 @@ def test_sidecar_of_a_file_survives_a_new_export_over_it(tmp_path: Path) -> None
     file = tmp_path / "Greeting.widget"
     file.write_text(widget_file())
 
-    assert main(["new-sidecar", str(file)]) == 0
+    assert main(["new", "--sidecar", str(file)]) == 0
     sidecar = tmp_path / "Greeting.widget.toml"
     first, _, rest = sidecar.read_text().partition("\n")[2].partition("\n")
     assert first.startswith("# description = ")
@@ -90,7 +90,7 @@ def test_existing_sidecar_is_unchanged(tmp_path: Path, capsys: pytest.CaptureFix
     sidecar = tmp_path / "Greeting.widget.toml"
     sidecar.write_text('title = "Mine"')
 
-    assert main(["new-sidecar", str(file)]) == 2
+    assert main(["new", "--sidecar", str(file)]) == 2
     assert sidecar.read_text() == 'title = "Mine"'
     assert capsys.readouterr().err == (
         f"widgetd: {sidecar} is there already; edit that one, or move it away first [W0002]\n"

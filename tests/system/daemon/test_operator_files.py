@@ -78,7 +78,7 @@ def test_token_file_readable_by_every_user_is_logged(
     assert [event["mode"] for event in exposed] == warned
 
 
-def test_validate_refuses_them_too(tmp_path: Path) -> None:
+def test_check_of_a_start_refuses_them_too(tmp_path: Path) -> None:
     widgets, file = folder_and_file(tmp_path, "inside")
     config = tmp_path / "widgetd.toml"
     config.write_text(f'dir = "{widgets}"\ntoken_file = "{file}"\n')
@@ -87,4 +87,4 @@ def test_validate_refuses_them_too(tmp_path: Path) -> None:
         require_files_outside(Settings(dir=widgets, token_file=file), widgets)
 
     assert refused.value.code == "W0015"
-    assert main(["validate", "--config", str(config)]) == 3
+    assert main(["serve", "--check", "--config", str(config)]) == 3

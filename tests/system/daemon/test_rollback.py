@@ -47,7 +47,7 @@ class Folder:
         return code, captured.out + captured.err
 
     async def history(self) -> list[dict[str, Any]]:
-        code, output = await self.run("history", "--json")
+        code, output = await self.run("rollback", "--list", "--json")
         return json.loads(output) if code == 0 else []
 
     async def recorded(self, url: str) -> list[str]:
@@ -91,7 +91,7 @@ async def test_rollback_fails_no_call_survives_a_restart_and_ends_with_the_next_
         await client.lists("b")
         bad, *_ = await folder.recorded(url)
         async with under_load(url, "a", **WHO) as failures:
-            code, output = await folder.run("rollback", good[:6])
+            code, output = await folder.run("rollback", "--to", good[:6])
             after = await client.call("a", **WHO)
             await client.lists("b", present=False)
         during, answer = await status(url), (await client.call("get_status")).structured_content
@@ -152,7 +152,7 @@ async def test_rollback_outlasts_a_broken_save_and_ends_with_a_save_while_the_da
         folder.save("A", "Bad")
         await client.answers("a", WHO, greeting("Bad", "Ada"))
         await folder.recorded(url)
-        await folder.run("rollback", good)
+        await folder.run("rollback", "--to", good)
         folder.save("A", content="{")
         folder.save("Broken", content="{")
         with anyio.fail_after(PATIENCE_S):
@@ -181,7 +181,7 @@ async def test_rollback_to_the_newest_generation_ends_it(folder: Folder) -> None
         await folder.run("rollback")
         await client.answers("a", WHO, greeting("Good", "Ada"))
 
-        code, output = await folder.run("rollback", other)
+        code, output = await folder.run("rollback", "--to", other)
 
         assert (code, output) == (0, f"{other} is served, as the folder has it\n")
         assert (await client.call("a", **WHO)).structured_content == greeting("Other", "Ada")
@@ -189,23 +189,23 @@ async def test_rollback_to_the_newest_generation_ends_it(folder: Folder) -> None
 
 
 async def test_rollback_names_the_problem(folder: Folder) -> None:
-    nothing = await folder.run("history")
+    nothing = await folder.run("rollback", "--list")
     folder.save("A", "Good")
     async with serve_folder(folder) as (url, _):
         [good] = await folder.recorded(url)
-        unknown, first = await folder.run("rollback", "zz"), await folder.run("rollback")
+        unknown, first = await folder.run("rollback", "--to", "zz"), await folder.run("rollback")
         for content in folder.state.glob("*/versions/*"):
             content.unlink()
-        outcome = await folder.run("rollback", good)
+        outcome = await folder.run("rollback", "--to", good)
 
     assert nothing[0] == 2
-    assert nothing[1].endswith(" name the folders that `serve` has, by --dir [W0032]\n")
+    assert nothing[1].endswith(" name the folders that `serve` has [W0032]\n")
     assert unknown == (
         2,
-        "widgetd: no generations begin with zz; `widgetd history` lists them [W0032]\n",
+        "widgetd: no generations begin with zz; `widgetd rollback --list` names them [W0032]\n",
     )
     assert first[1].startswith("widgetd: there is no generation before the one that is served;")
     assert outcome[1] == (
         f"widgetd: the content of A.widget as it was in {good} is lost; "
-        "`widgetd history` lists other generations [W0033]\n"
+        "`widgetd rollback --list` names other generations [W0033]\n"
     )

@@ -47,7 +47,8 @@ def test_settings_with_possible_secrets_are_known() -> None:
 
 def test_settings_command_shows_no_secret() -> None:
     ended = run(
-        "settings",
+        "serve",
+        "--settings",
         "--store",
         "redis://:PASSWORD-1234@db.example/0",
         "--webhook",
@@ -59,7 +60,7 @@ def test_settings_command_shows_no_secret() -> None:
 
     assert ended.returncode == 0, ended.stderr
     values = {
-        line.split()[0]: line.split()[1] for line in ended.stdout.splitlines() if line.strip()
+        line.split()[0]: line.split()[1] for line in ended.stdout.splitlines() if line[0] != "["
     }
     assert {name: json.loads(values[name]) for name in sorted(SECRETS - {"token"})} == {
         "chat_key": MASK,
@@ -109,7 +110,7 @@ def test_every_setting_of_a_text_is_known_to_hold_a_secret_an_address_or_neither
 
 @pytest.mark.parametrize("name", sorted(ADDRESSES))
 def test_settings_command_shows_addresses_without_user_password_and_query(name: str) -> None:
-    output = run("settings", **{f"WIDGETD_{name.upper()}": f"{ADDRESS}#PASSWORD-1234"})
+    output = run("serve", "--settings", **{f"WIDGETD_{name.upper()}": f"{ADDRESS}#PASSWORD-1234"})
     printed = output.stdout + output.stderr
 
     assert "https://hooks.example:8443/services/PATH" in printed
@@ -118,7 +119,7 @@ def test_settings_command_shows_addresses_without_user_password_and_query(name: 
 
 
 def test_wrong_token_setting_is_not_echoed() -> None:
-    ended = run("settings", WIDGETD_TOKEN="PASSWORD-1234")
+    ended = run("serve", "--settings", WIDGETD_TOKEN="PASSWORD-1234")
 
     assert ended.stderr == (
         "widgetd: the value of WIDGETD_TOKEN cannot be used; write 'auto' [W0002]\n"

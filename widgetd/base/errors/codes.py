@@ -27,7 +27,7 @@ class Code:
 
 
 DAEMON = (
-    Code("W0001", "fault", "a setting is unknown"),
+    Code("W0001", "fault", "a setting, a command or an option is unknown"),
     Code("W0002", "fault", "a setting has a value that cannot be used"),
     Code("W0003", "fault", "the widgets folder does not exist"),
     Code("W0004", "fault", "the widgets folder is not a folder"),

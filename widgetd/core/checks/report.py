@@ -167,7 +167,7 @@ _CODES_HEAD = """\
 Every fault and warning of widgetd has a code that does not change. A *fault* keeps a file or a
 call from being served; a *warning* does not. `W0xxx` addresses the operator, `W1xxx` the author of
 a file, `W2xxx` the caller of a tool, `W3xxx` the author who writes widgets by tools, `W4xxx` the
-user of sessions and tests, `W5xxx` the operator of upstreams. `widgetd codes` prints this page.
+user of sessions and tests, `W5xxx` the operator of upstreams. `widgetd guide codes` prints them.
 
 | code | level | meaning |
 |---|---|---|

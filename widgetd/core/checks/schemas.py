@@ -19,7 +19,7 @@ from widgetd.core.checks.renders import Outcome, OutputProbe, source_name
 from widgetd.core.checks.texts import sidecar_finding
 from widgetd.core.schema.document import REFERENCES
 from widgetd.core.schema.engine import has_format
-from widgetd.core.schema.json_values import MISSING, Json, pointer
+from widgetd.core.schema.json_values import MISSING, pointer
 from widgetd.core.schema.keywords import list_types
 from widgetd.core.schema.phrase import FORMATS
 from widgetd.core.schema.validator import Schema
@@ -57,44 +57,6 @@ def check_portability(schema: Schema) -> Iterator[Finding]:
         if "array" in list_types(part) and not part.keys() & {"items", "prefixItems"}:
             problem = "some hosts refuse an array without 'items'"
             yield finding(at, problem, "say what its elements are")
-
-
-_OPENAI_FORMATS = frozenset(
-    {"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"}
-)
-"""Source: OpenAI documentation, "Structured Outputs", "Supported properties"."""
-
-CLIENTS: tuple[tuple[str, Callable[[Json], bool], str, str], ...] = (
-    (
-        "format",
-        lambda value: value == "email",
-        "CrewAI and AutoGen cannot read the format '{}' by themselves",
-        "install 'pydantic[email]' beside them",
-    ),
-    (
-        "format",
-        lambda value: value not in _OPENAI_FORMATS,
-        "OpenAI's strict mode refuses the format '{}'",
-        "leave 'strict' off for these tools, as by convert_schemas_to_strict=False",
-    ),
-    (
-        "additionalProperties",
-        lambda value: value is False,
-        "google-genai, given an MCP session, fails on a schema that admits no further properties",
-        "give it the tools as function declarations, by 'parameters_json_schema'",
-    ),
-)
-"""A keyword and value that some client cannot process, the problem, and what helps."""
-
-
-def list_client_needs(schema: Schema) -> Iterator[str]:
-    """Yield what users of some clients have to know about `schema`, which is itself correct."""
-    parts = list(schema.document.subschemas())
-    for keyword, stumbles, problem, advice in CLIENTS:
-        values = dict.fromkeys(
-            value for part in parts if isinstance(value := part.get(keyword), (str, bool))
-        )
-        yield from (f"{problem.format(value)}; {advice}" for value in values if stumbles(value))
 
 
 def check_defaults(schema: Schema) -> Iterator[Finding]:

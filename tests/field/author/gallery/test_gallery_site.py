@@ -22,7 +22,7 @@ async def test_built_site_works_with_its_styles_below_any_path(
     for name in ("Flight Tracker", "Weather Current"):
         for suffix in (".widget", ".widget.toml"):
             copy(bundled_folder() / f"{name}{suffix}", widgets)
-    command = ["build", str(tmp_path / "site/sub"), "--dir", str(widgets), "--base", "/sub"]
+    command = ["build", str(widgets), "-o", str(tmp_path / "site/sub"), "--base", "/sub"]
     assert await to_thread.run_sync(main, command) == 0
     with files_of(tmp_path / "site") as site:
         async with browsing(color_scheme="light") as page:
@@ -54,7 +54,7 @@ async def test_built_site_works_with_its_styles_below_any_path(
 
 
 def built(folder: Path, widgets: Path, *flags: str) -> None:
-    assert main(["build", str(folder), "--dir", str(widgets), *flags]) == 0
+    assert main(["build", str(widgets), "--output", str(folder), *flags]) == 0
 
 
 async def test_clean_site_filters_and_toggles_without_any_source(

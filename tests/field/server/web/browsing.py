@@ -47,7 +47,7 @@ async def showing(folder: Path) -> AsyncIterator[str]:
 @cache
 def _built(folder: Path) -> TemporaryDirectory[str]:
     site = TemporaryDirectory()
-    assert main(["build", site.name, "--dir", str(folder)]) == 0
+    assert main(["build", str(folder), "--output", site.name]) == 0
     return site
 
 

@@ -16,7 +16,7 @@ _ADDRESS = re.compile(r'(?:href|src|action)="([^"#?]+)')
 
 def build(folder: Path, *more: str) -> Path:
     widgets, site = folder / "widgets", folder / "site"
-    assert main(["build", str(site), "--dir", str(widgets), *more]) == 0
+    assert main(["build", str(widgets), "--output", str(site), *more]) == 0
     return site
 
 
@@ -66,7 +66,7 @@ def test_site_is_rewritten_and_overwrites_nothing_else(
     other = folder / "other"
     other.mkdir()
     (other / "mine").write_text("mine")
-    refused = main(["build", str(other), "--dir", str(folder / "widgets")])
+    refused = main(["build", str(folder / "widgets"), "--output", str(other)])
 
     assert [each.name for each in (site / "w").iterdir()] == ["b"]
     assert refused == 2
@@ -78,5 +78,5 @@ def test_site_is_rewritten_and_overwrites_nothing_else(
 def test_site_works_below_a_path(folder: Path, base: str) -> None:
     site = folder / "site"
 
-    assert main(["build", str(site), "--dir", str(folder / "widgets"), "--base", base]) == 2
+    assert main(["build", str(folder / "widgets"), "-o", str(site), "--base", base]) == 2
     assert not site.exists()

@@ -14,7 +14,7 @@ from widgetd.server.catalog.state import StateFolder
 
 STATE = "server/catalog/state.py"
 CHECKS = "cli/serve.py"
-"""`widgetd validate` looks whether the folder can be written, and opens nothing in it."""
+"""`widgetd serve --check` looks whether the folder can be written, and opens nothing in it."""
 
 
 def is_passed_on(tree: ast.Module, name: ast.Attribute) -> bool:

@@ -1,4 +1,4 @@
-"""`widgetd validate` prints what a start would, and leaves nothing behind."""
+"""`widgetd serve --check` prints what a start would, and leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def validate(folder: Path, toml: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
+def check_start(folder: Path, toml: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
     (folder / "widgetd.toml").write_text(f"port = 0\n{toml}")
-    code = main(["validate"])
+    code = main(["serve", "--check"])
     captured = capsys.readouterr()
     return code, captured.out + captured.err
 
 
-def test_validate_lists_served_and_refused_files(
+def test_check_of_a_start_lists_served_and_refused_files(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (here / "widgets" / "B.widget").write_text("{")
 
-    code, output = validate(here, "gallery = true", capsys)
+    code, output = check_start(here, "gallery = true", capsys)
 
     assert code == 0
     assert output.startswith(
@@ -42,9 +42,9 @@ def test_validate_lists_served_and_refused_files(
 
 @pytest.mark.usefixtures("here")
 def test_flags_of_serve_are_checked_as_serve_would(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["validate", "widgets", "--port", "0", "--gallery"]) == 0
+    assert main(["serve", "--check", "widgets", "--port", "0", "--gallery"]) == 0
     assert "gallery is set by flag" in capsys.readouterr().out
-    assert main(["validate", "widgets", "--port", "0", "--token-file", "nothing"]) == 3
+    assert main(["serve", "--check", "widgets", "--port", "0", "--token-file", "nothing"]) == 3
 
 
 @pytest.mark.parametrize(
@@ -63,10 +63,10 @@ def test_flags_of_serve_are_checked_as_serve_would(capsys: pytest.CaptureFixture
         ('chat = true\nchat_instructions = "nothing"', 3, "the file nothing cannot be read"),
     ],
 )
-def test_validate_refuses_with_the_exit_code_of_a_start(
+def test_check_of_a_start_refuses_with_the_exit_code_of_a_start(
     here: Path, capsys: pytest.CaptureFixture[str], toml: str, code: int, sentence: str
 ) -> None:
-    exit_code, output = validate(here, toml, capsys)
+    exit_code, output = check_start(here, toml, capsys)
 
     assert (exit_code, sentence in output) == (code, True), output
 
@@ -75,12 +75,12 @@ def test_port_in_use_is_reported(here: Path, capsys: pytest.CaptureFixture[str])
     with socket.create_server(("127.0.0.1", 0)) as listener:
         (here / "widgetd.toml").write_text(f"port = {listener.getsockname()[1]}")
 
-        assert main(["validate"]) == 3
+        assert main(["serve", "--check"]) == 3
     assert "port" in capsys.readouterr().err
 
 
-def test_validate_leaves_nothing_behind(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, _ = validate(here, 'audit = "calls/audit.jsonl"\nstate_dir = "state"', capsys)
+def test_check_leaves_nothing_behind(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, _ = check_start(here, 'audit = "calls/audit.jsonl"\nstate_dir = "state"', capsys)
 
     assert code == 0
     assert sorted(path.name for path in here.iterdir()) == ["widgetd.toml", "widgets"]
@@ -91,5 +91,5 @@ def test_another_file_of_settings_can_be_named(
 ) -> None:
     (here / "other.toml").write_text("port = 0\nprofile = 3")
 
-    assert main(["validate", "--config", "other.toml"]) == 2
+    assert main(["serve", "--check", "--config", "other.toml"]) == 2
     assert "other.toml:2: profile cannot be 3" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""Commands about the generations that a folder served: list them, go back to one."""
+"""`widgetd rollback`: list the generations that a folder served, and go back to one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cyclopts import Parameter
 
 from widgetd.base.errors import ConfigError
 from widgetd.cli.limits import LIMITS
-from widgetd.cli.options import Dir, count_of, print_json, read_settings
+from widgetd.cli.options import Folder, count_of, print_json, read_settings
 from widgetd.settings import folder_of
 
 if TYPE_CHECKING:
@@ -24,15 +24,33 @@ StateDir = Annotated[
 ]
 
 
-def history(*, dir: Dir = None, state_dir: StateDir = None, json: bool = False) -> None:
-    """List the generations that were served from a folder, the newest first.
+def rollback(
+    dir: Folder = None,
+    *,
+    to: str = "",
+    list: Annotated[bool, Parameter(negative="")] = False,
+    state_dir: StateDir = None,
+    json: Annotated[bool, Parameter(negative="")] = False,
+) -> None:
+    """Serve an earlier generation of DIR, until the next change in the folder.
+
+    A running daemon follows within seconds; without one, the next start does.
 
     Args:
-        json: Print a JSON array.
+        to: The generation, or its first letters. Default: the one before that is served.
+        list: Only list the generations that were served, the newest first.
+        json: List them as a JSON array.
     """
+    state, versions = _open(dir, state_dir)
+    if list or json:
+        _print_generations(state, versions, as_json=json)
+    else:
+        _request(state, versions, to)
+
+
+def _print_generations(state: StateFolder, versions: Sequence[Version], *, as_json: bool) -> None:
     from widgetd.server.catalog.rollback import read_request
 
-    state, versions = _open(dir, state_dir)
     request = read_request(state)
     target = request.generation if request else versions[-1].generation
     rows = [
@@ -45,7 +63,7 @@ def history(*, dir: Dir = None, state_dir: StateDir = None, json: bool = False) 
         }
         for version in reversed(versions)
     ]
-    if json:
+    if as_json:
         print_json(rows)
         return
     for row, version in zip(rows, reversed(versions), strict=True):
@@ -54,24 +72,17 @@ def history(*, dir: Dir = None, state_dir: StateDir = None, json: bool = False) 
         print(f"{mark} {version.generation}  {row['since']}  {size}  {tools}")
 
 
-def rollback(generation: str = "", *, dir: Dir = None, state_dir: StateDir = None) -> None:
-    """Serve an earlier generation, until the next change in the folder.
-
-    A running daemon follows within seconds; without one, the next start does.
-
-    Args:
-        generation: The generation, or its first letters. Default: the one before that is served.
-    """
+def _request(state: StateFolder, versions: Sequence[Version], prefix: str) -> None:
+    """Request a generation, and wait until a daemon has taken it up."""
     from widgetd.server.catalog.rollback import read_request, write_request
     from widgetd.server.catalog.versions import Versions
 
-    state, versions = _open(dir, state_dir)
     before = read_request(state)
-    target = _find(versions, generation, before.generation if before else None)
+    target = _find(versions, prefix, before.generation if before else None)
     store = Versions(state)
     if lost := store.list_lost(store.files(target)):
         problem = f"the content of {lost[0]} as it was in {target} is lost"
-        raise ConfigError("W0033", problem, "`widgetd history` lists other generations")
+        raise ConfigError("W0033", problem, "`widgetd rollback --list` names other generations")
     if not write_request(state, target):
         problem = "the request cannot be written to the state folder"
         raise ConfigError("W0006", problem, "run this as widgetd's user, or as root", exit_code=3)
@@ -105,7 +116,7 @@ def _open(dir: Path | None, state_dir: Path | None) -> tuple[StateFolder, Sequen
     versions = Versions(state).latest()
     if not versions:
         problem = f"the state folder has no generations of {folder}"
-        raise ConfigError("W0032", problem, "name the folders that `serve` has, by --dir")
+        raise ConfigError("W0032", problem, "name the folders that `serve` has")
     return state, versions
 
 
@@ -121,5 +132,5 @@ def _find(versions: Sequence[Version], prefix: str, served: str | None) -> str:
         matches = dict.fromkeys([name for name in names[:end] if name != newest][-1:])
         problem = "there is no generation before the one that is served"
     if len(matches) != 1:
-        raise ConfigError("W0032", problem, "`widgetd history` lists them")
+        raise ConfigError("W0032", problem, "`widgetd rollback --list` names them")
     return next(iter(matches))
