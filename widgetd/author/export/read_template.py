@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from widgetd.author.export.print_expressions import UnprintableError
-from widgetd.base.text_search import compile_pattern
+from widgetd.base.text_search import compile_pattern, read_tokens
 from widgetd.core.template.dialect.commas import repair
 from widgetd.core.template.ir import Body, Expr, Op, literal
 
@@ -95,7 +95,7 @@ class _Reader:
     def add(self, part: str | Op) -> None:
         """Add a text, or the mark of an operation as it can stand there."""
         if isinstance(part, str):
-            for sign in _SIGNS.findall(part):
+            for sign in (token[0] for token in read_tokens(_SIGNS, part)):
                 self._is_quoted ^= sign == '"'
                 if not self._is_quoted and sign in "[{":
                     self._brackets.append(sign)
