@@ -13,7 +13,6 @@ from widgetd.base.limits import Limits
 from widgetd.base.text_search import most_similar
 from widgetd.chat.backend import script
 from widgetd.chat.samples import WidgetSample
-from widgetd.core.studio.merge import merge
 from widgetd.core.template import compile_template
 from widgetd.core.template.jsx import View
 
@@ -32,13 +31,6 @@ def cases() -> Iterator[tuple[str, Callable[[], object]]]:
     yield "target", partial(most_similar, "text=" + "a" * 3_900_000, names, 3)
     role = "role=heading" + "[level=1]" * 200
     yield "ladder", partial(read_target, [role] * 16)
-
-    # Each second element is of one kind, and none is equal: what compares each with each is cubic.
-    lists = [
-        [{"type": "Text" if at % 2 else f"{side}{at}", "value": side} for at in range(20_000)]
-        for side in ("a", "b")
-    ]
-    yield "tree", partial(merge, lists[0], lists[1], lists[0])
 
     for text in (
         "«" * 1_000_000,

@@ -3,7 +3,7 @@
     ours      compile_pattern  Python's engine; a test proves each pattern linear
               read_tokens      the one scan for all matches in a text; the test measures it
     others'   LinearPattern    an engine that matches every pattern in linear time
-    names     nearest, most_similar, unified_diff, compare_sequences; bounded in length and number
+    names     nearest, most_similar, unified_diff; bounded in length and number
 
 No other module imports `re` or `difflib`. Python's engine backtracks: a pattern with two ways to
 match the same characters takes time in the square of a text's length or worse, in the event loop,
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher, get_close_matches
 from functools import lru_cache
@@ -39,8 +39,6 @@ class SearchLimits:
         compared_names: Names that one name is compared with; so many take a few milliseconds.
         compared_lines: Lines of each text, between their common beginning and end, that a diff
             compares one by one.
-        compared_elements: Elements of each of two lists, between their common beginning and end,
-            that are compared one by one; at each render, so far fewer than lines.
     """
 
     pattern_characters: int = 1_000
@@ -48,7 +46,6 @@ class SearchLimits:
     compared_characters: int = 64
     compared_names: int = 200
     compared_lines: int = 1_000
-    compared_elements: int = 64
 
 
 LIMITS: Final = SearchLimits()
@@ -234,25 +231,6 @@ def common_ends(before: Sequence[object], after: Sequence[object]) -> tuple[int,
     rest = size - head
     tail = next((at for at in range(rest) if before[-1 - at] != after[-1 - at]), rest)
     return head, tail
-
-
-def compare_sequences(
-    before: Sequence[Hashable], after: Sequence[Hashable]
-) -> Iterator[tuple[bool, range, range]]:
-    """Yield the parts of two sequences, in order: `(are_equal, of_before, of_after)`.
-
-    Where too many elements differ to compare each with each, all of them are one part.
-    """
-    head, tail = common_ends(before, after)
-    ends = len(before) - tail, len(after) - tail
-    yield True, range(head), range(head)
-    if max(ends) - head <= LIMITS.compared_elements:
-        old, new = before[head : ends[0]], after[head : ends[1]]
-        for tag, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-            yield tag == "equal", range(head + a, head + b), range(head + c, head + d)
-    else:
-        yield False, range(head, ends[0]), range(head, ends[1])
-    yield True, range(ends[0], len(before)), range(ends[1], len(after))
 
 
 def _line_range(start: int, count: int) -> str:

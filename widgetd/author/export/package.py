@@ -180,8 +180,7 @@ class _Export:
         if not differences:
             return True
         described = describe_differences(differences, "where the template says")
-        comparison = compare(widget)
-        blame = find_changed(widget, comparison) if comparison.edits else ""
+        blame = find_changed(widget) if compare(widget).edits else ""
         self.draws_view = blame == "view"
         problem, advice = _CHANGED[blame]
         self._report(at, f"{problem}: {described}", advice)

@@ -145,7 +145,7 @@ class Subject:
     @property
     def template(self) -> str | None:
         """Return the Jinja text that is rendered, and whose losses are not reported as a whole."""
-        if self.widget is None or self.widget.source in {"view", "both"}:
+        if self.widget is None or self.widget.source == "view":
             return None
         return self.definition.template
 

@@ -5,8 +5,7 @@ Many authors then edit the template. The comparison tells the two apart:
 
     the template renders as     the JSX               the template is rendered
                                 the JSX as exported   the JSX is rendered: the exporter lost some
-                                neither               the template is rendered: it was edited;
-                                                      and the JSX where the exporter lost some
+                                neither               the template is rendered: it was edited
 """
 
 from __future__ import annotations
@@ -17,13 +16,13 @@ import orjson
 
 from widgetd.base.errors import CallError, Finding, WidgetError
 from widgetd.base.text_search import compile_pattern
-from widgetd.core.studio.compare import Comparison, compare, differ
+from widgetd.core.studio.compare import compare, differ
 from widgetd.core.template.dialect.exporter import WRAPPED, find_converted
 from widgetd.core.widget.components import tree
 from widgetd.core.widget.sources import Choice
 
 if TYPE_CHECKING:
-    from widgetd.core.widget.sources import Drawing
+    from widgetd.core.widget.sources import Source
     from widgetd.core.widget.widget import Widget
 
 _NONE: Final = compile_pattern(r"(?i)\(\s*none\s*\)")
@@ -49,7 +48,7 @@ def choose(widget: Widget) -> Choice:
     try:
         template = widget.template
     except WidgetError as error:
-        if asked is not None or not _draws_preview(widget):
+        if asked is not None or not _draws_preview(widget, "view"):
             raise
         return Choice(source="view", reason="faulty", fault=error.finding)
     if asked is not None or not definition.view:
@@ -72,30 +71,30 @@ def _choose_by_comparison(widget: Widget) -> Choice:
     if comparison.is_export:
         return Choice(source="view", reason="lost", losses=comparison.losses)
     return Choice(
-        source="both" if comparison.losses else "template",
+        source="template",
         reason="edited",
         edits=comparison.edits,
         losses=comparison.losses,
-        blame=find_changed(widget, comparison),
-        merged=comparison.merged,
+        blame=find_changed(widget),
     )
 
 
-def find_changed(widget: Widget, comparison: Comparison) -> Literal["template", "view", ""]:
+def find_changed(widget: Widget) -> Literal["template", "view", ""]:
     """Return which source was changed after the export: the one that lacks Studio's preview."""
-    as_jsx, as_both = _draws_preview(widget), _draws_preview(widget, comparison.merged)
-    if as_jsx is as_both:
+    draws_view, draws_template = _draws_preview(widget, "view"), _draws_preview(widget, "template")
+    if draws_view is draws_template:
         return ""
-    return "template" if as_jsx else "view"
+    return "template" if draws_view else "view"
 
 
-def _draws_preview(widget: Widget, source: Drawing | None = None) -> bool:
-    """Return whether a source, or the JSX, draws Studio's sample as the preview shows it."""
+def _draws_preview(widget: Widget, name: Source) -> bool:
+    """Return whether a source draws Studio's sample as the preview shows it."""
     studio, preview = widget.definition.studio, widget.definition.document.preview
     if studio is None or preview is None:
         return False
     try:
-        drawn = tree((source or widget.view).render(widget.fill(studio.default_state)))
+        source = widget.view if name == "view" else widget.template
+        drawn = tree(source.render(widget.fill(studio.default_state)))
         return not differ(drawn, tree(orjson.dumps(preview)))
     except (CallError, WidgetError):
         return False

@@ -19,7 +19,6 @@ from widgetd.core.schema.json_values import pointer
 from widgetd.core.schema.phrase import shorten_json
 from widgetd.core.schema.sampling.sample import State
 from widgetd.core.studio.limits import LIMITS
-from widgetd.core.studio.merge import MergedDrawing
 from widgetd.core.template import compile_template
 from widgetd.core.widget.components import tree
 
@@ -50,13 +49,11 @@ class Comparison:
         edits: The first differences of the template from what the exporter makes of the JSX.
         losses: The first differences of what the exporter makes of the JSX from the JSX.
         agrees: Whether the template rendered as the JSX each time.
-        merged: What renders the edits and the JSX's values at the losses.
     """
 
     edits: tuple[Difference, ...] = ()
     losses: tuple[Difference, ...] = ()
     agrees: bool
-    merged: MergedDrawing
 
     @property
     def is_export(self) -> bool:
@@ -75,36 +72,34 @@ def compare(widget: Widget) -> Comparison:
 
     definition, limits = widget.definition, widget.limits
     assert definition.studio is not None  # noqa: S101 - it holds the JSX
-    merged = MergedDrawing(
-        template=widget.template,
-        literal=compile_template(definition.template, limits=limits, to_the_letter=True),
-        view=widget.view,  # before the next, because its fault says where in the file it is
-        exported=View(definition.view, limits, builder=ExporterBuilder),
-    )
-    return compare_sources(merged, definition.studio, widget.schema, limits)
+    view = widget.view  # before the export, because its fault says where in the file it is
+    literal = compile_template(definition.template, limits=limits, to_the_letter=True)
+    exported = View(definition.view, limits, builder=ExporterBuilder)
+    sources = literal, exported, view
+    return compare_sources(sources, definition.studio, widget.schema, limits)
 
 
 def compare_sources(
-    merged: MergedDrawing, studio: Studio, schema: Schema, limits: Limits
+    sources: tuple[Template, View, View], studio: Studio, schema: Schema, limits: Limits
 ) -> Comparison:
-    """Compare the sources of `merged` for the samples of `studio` and arguments of `schema`."""
+    """Compare a template, the JSX as Studio exports it and the JSX, as far as the steps last."""
     found: dict[str, tuple[Difference, ...]] = {"edits": (), "losses": ()}
     agrees, left = True, LIMITS.steps
     for each in argument_sets(studio, schema):
         arguments = schema.with_defaults(dict(each))
         (of_template, of_export, of_view), steps = zip(
-            *(_render(source, arguments, limits) for source in merged.sources), strict=True
+            *(_render(source, arguments, limits) for source in sources), strict=True
         )
         pairs = {"edits": (of_template, of_export), "losses": (of_export, of_view)}
         for name, (got, want) in pairs.items():
             found[name] = found[name] or tuple(
-                islice(tree_differences(got, want), LIMITS.differences + 1)
+                islice(tree_differences(got, want), LIMITS.losses + 1)
             )
         agrees = agrees and not differ(of_template, of_view)
         left -= sum(steps)
         if left < 0 or (all(found.values()) and not agrees):
             break
-    return Comparison(**found, agrees=agrees, merged=merged)
+    return Comparison(**found, agrees=agrees)
 
 
 def argument_sets(studio: Studio, schema: Schema) -> Iterator[Mapping[str, Any]]:
@@ -162,11 +157,13 @@ def differences(got: Any, want: Any, at: str = "") -> Iterator[Difference]:
         yield at, got, want
 
 
-def describe_differences(found: Sequence[Difference], between: str) -> str:
+def describe_differences(
+    found: Sequence[Difference], between: str, most: int = LIMITS.differences
+) -> str:
     """Describe the first differences of two trees, as a finding's clause."""
     return "; ".join(
         f"{at or '/'} is {_format(got)}, {between} {_format(want)}"
-        for at, got, want in found[: LIMITS.differences]
+        for at, got, want in found[:most]
     )
 
 

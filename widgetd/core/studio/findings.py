@@ -36,18 +36,20 @@ def check_template_source(widget: Widget, trees: Trees) -> Iterator[Finding]:
         problem = f"the JSX is drawn, for the template cannot be: {fault.problem}"
         yield replace(fault, code="W1325", problem=problem)
     elif choice.losses:
-        drawn = "widgetd draws the JSX" + (" there" if choice.source == "both" else "")
+        most = LIMITS.differences if choice.source == "view" else LIMITS.losses
         yield Finding(
             code="W1307",
             at="/template",
-            problem=f"the exporter lost some of the JSX: {_describe(choice.losses, 'not')}",
-            advice=f"{drawn}; others draw the template, unless it says the same",
+            problem=f"the exporter lost some of the JSX: {_describe(choice.losses, 'not', most)}",
+            advice="widgetd draws the JSX; others draw the template, unless it says the same"
+            if choice.source == "view"
+            else "write these values into the template, or make its edits in the JSX and leave "
+            "the template empty",
         )
     if choice.source == "view":
         return
     of_jsx = f"; nor can the JSX be drawn: line {fault.line}: {fault.problem}" if fault else ""
-    # Where the JSX is drawn at the losses, its values are also those that the template misreads.
-    for warning in () if choice.source == "both" else widget.template.warnings:
+    for warning in widget.template.warnings:
         if warning.code != "W1307":
             yield replace(warning, at="/template")
         elif not choice.losses:
@@ -64,7 +66,7 @@ def _check_edits(widget: Widget, trees: Trees) -> Iterator[Finding]:
     if not choice.reason and _renders_differently(widget, trees):
         comparison = compare(widget)
         edits = () if comparison.is_export else comparison.edits
-        blame = find_changed(widget, comparison)
+        blame = find_changed(widget)
     if edits:
         changed, advice = _CHANGED[blame]
         yield Finding(
@@ -143,9 +145,9 @@ def _renders_differently(widget: Widget, trees: Trees) -> bool:
     return False
 
 
-def _describe(found: Sequence[Difference], between: str) -> str:
-    more = ", and so on" if len(found) > LIMITS.differences else ""
-    return describe_differences(found, between) + more
+def _describe(found: Sequence[Difference], between: str, most: int = LIMITS.differences) -> str:
+    more = ", and so on" if len(found) > most else ""
+    return describe_differences(found, between, most) + more
 
 
 def check_wrapped_data(template: str) -> Iterator[Finding]:

@@ -14,11 +14,13 @@ class StudioLimits:
         sets: Generated sets of arguments.
         steps: Steps of all renders; ten times what the largest export takes.
         differences: Differences that a finding names.
+        losses: Values that a finding names, of those that the JSX has and an edited template lacks.
     """
 
     sets: int = 30
     steps: int = 150_000
     differences: int = 3
+    losses: int = 30
 
 
 LIMITS: Final = StudioLimits()

@@ -68,10 +68,7 @@ def page_program(widget: WidgetParts) -> bytes:
         raise NoProgramError("its permission is elevated, and a program discloses the template")
     if sidecar.feeds:
         raise NoProgramError("a feed fills it")
-    program = widget.drawing.program()
-    if program is None:
-        raise NoProgramError("its template and its JSX are merged")
-    made = _encode(program)
+    made = _encode(widget.drawing.program())
     derived = {path: _encode(each.program) for path, each in widget.filler.derived.items()}
     parts: dict[str, Any] = {
         "defaults": _collect_defaults(widget.schema),

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from widgetd.core.template.references import Read
     from widgetd.core.template.template import Rendering
 
-Source = Literal["template", "view", "both"]
-"""The Jinja text, Studio's JSX, or the edited text with the JSX's values that the exporter lost."""
+Source = Literal["template", "view"]
+"""The Jinja text, or Studio's JSX."""
 
 Difference = tuple[str, Any, Any]
 """A JSON pointer, the value there, and the expected value."""
@@ -23,7 +23,7 @@ Reason = Literal["", "asked", "missing", "faulty", "lost", "edited", "refused"]
 
 
 class Drawing(Protocol):
-    """The compiled source of a widget: a template, a view, or both."""
+    """The compiled source of a widget: a template or a view."""
 
     @property
     def reads(self) -> tuple[Read, ...]:
@@ -39,8 +39,8 @@ class Drawing(Protocol):
     def rendering(self, arguments: Mapping[str, Any]) -> Rendering:
         """Return the JSON, and what it cost."""
 
-    def program(self) -> Program | None:
-        """Return the program; None if no single one renders it."""
+    def program(self) -> Program:
+        """Return the program."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +56,6 @@ class Choice:
         edits: The first differences of the template from what the exporter makes of the JSX.
         losses: The first differences of what the exporter makes of the JSX from the JSX.
         blame: Which source was changed after the export, as far as the preview tells.
-        merged: What renders both sources.
     """
 
     source: Source | Literal[""]
@@ -65,4 +64,3 @@ class Choice:
     edits: tuple[Difference, ...] = ()
     losses: tuple[Difference, ...] = ()
     blame: Literal["template", "view", ""] = ""
-    merged: Drawing | None = None

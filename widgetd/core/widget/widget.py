@@ -145,9 +145,7 @@ class Widget:
 
     @cached_property
     def drawing(self) -> Drawing:
-        """The compiled source that makes the output: the file's template, its JSX, or both."""
-        if self.source == "both" and self.choice.merged is not None:
-            return self.choice.merged
+        """The compiled source that makes the output: the file's template or its JSX."""
         return self.view if self.source == "view" else self.template
 
     @property
@@ -161,7 +159,7 @@ class Widget:
         from widgetd.core.template.jsx import View  # noqa: PLC0415 - few files need it
 
         # The proof of a template proves nothing about the JSX beside it.
-        is_proven = self._proof is not None and self._proof.source in {"view", "both"}
+        is_proven = self._proof is not None and self._proof.source == "view"
         with self._errors_within(self.definition.view_at):
             # A file in JSX was checked before it was read.
             if not (self._check_jsx is None or is_proven or self.definition.is_jsx):

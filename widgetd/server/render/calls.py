@@ -445,7 +445,7 @@ class Renderer:
             digest=widget.key,
             duration_ms=drawn.duration_ms,
             coerced=made.coerced,
-            source="template" if widget.source == "both" else widget.source,
+            source=widget.source,
             follow=is_interactive,
             repeatable=tuple(name for name, note in actions.items() if note.repeat),
             text=drawn.text,
