@@ -50,7 +50,11 @@ function NoticeLine({ kind, text, decide }: Notice) {
   return (
     <p class={`notice ${kind}`} role={kind === "problem" ? "alert" : undefined}>
       {kind === "busy" ? <span class="spinner" /> : <Glyph name={SIGNS[kind]} />}
-      <span>{text}</span>
+      <span>
+        {text.split("\n").map((line, place) => (
+          <div key={place}>{line}</div>
+        ))}
+      </span>
       {decide &&
         (["Confirm", "Cancel"] as const).map((label, place) => (
           <PushButton
