@@ -6,7 +6,6 @@ recorded. Nothing here opens a port or a folder.
 
 from __future__ import annotations
 
-import secrets
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -29,6 +28,7 @@ from widgetd.base.errors import ConfigError
 from widgetd.base.errors.expected import advise
 from widgetd.base.files.folder import bundled_folder
 from widgetd.base.redaction import Secret, SecretUrl, conceal_credentials, hide_credentials
+from widgetd.base.system import SYSTEM
 from widgetd.base.text_search import nearest
 from widgetd.chat import OPENAI_URL
 
@@ -257,7 +257,7 @@ class Settings(BaseModel):
         default="info", description="minimum level of logged events"
     )
 
-    _generated_token: str = PrivateAttr(default_factory=lambda: secrets.token_urlsafe(24))
+    _generated_token: str = PrivateAttr(default_factory=lambda: SYSTEM.numbers.token_urlsafe(24))
 
     @property
     def generated_token(self) -> str:

@@ -10,7 +10,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import anyio
-import anyio.to_thread
 import orjson
 from pydantic import ValidationError
 from starlette.requests import Request
@@ -21,6 +20,7 @@ from widgetd.author.gallery.gallery import Gallery
 from widgetd.author.gallery.pages import empty_frame, frame, live
 from widgetd.author.gallery.results import result_of
 from widgetd.base.errors import CallError
+from widgetd.base.system import SYSTEM
 from widgetd.chat.limits import LIMITS, MESSAGE_TOO_LONG, ChatLimits
 from widgetd.chat.preflight import SCRIPTED
 from widgetd.chat.samples import list_suggestions
@@ -87,7 +87,7 @@ class Chat:
 
     async def open(self) -> None:
         """Build the ChatKit server, while other requests are served."""
-        self._backend = await anyio.to_thread.run_sync(self.make)
+        self._backend = await SYSTEM.threads.run_blocking(self.make)
         self._ready.set()
 
     def close(self) -> None:

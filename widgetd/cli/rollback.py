@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from widgetd.base.errors import ConfigError
+from widgetd.base.system import SYSTEM
 from widgetd.cli.limits import LIMITS
 from widgetd.cli.options import Folder, count_of, print_json, read_settings
 from widgetd.settings import folder_of
@@ -86,8 +86,8 @@ def _request(state: StateFolder, versions: Sequence[Version], prefix: str) -> No
     if not write_request(state, target):
         problem = "the request cannot be written to the state folder"
         raise ConfigError("W0006", problem, "run this as widgetd's user, or as root", exit_code=3)
-    until_s = time.monotonic() + LIMITS.rollback_s
-    while time.monotonic() < until_s:
+    until_s = SYSTEM.clock.steady_s() + LIMITS.rollback_s
+    while SYSTEM.clock.steady_s() < until_s:
         request = read_request(state)
         if request is not None and request.folder:
             print(f"{target} is served, until the next change in the folder")
@@ -99,7 +99,7 @@ def _request(state: StateFolder, versions: Sequence[Version], prefix: str) -> No
             problem = f"{target} is not served"
             cure = "read in the log why (rollback.refused, or a save)"
             raise ConfigError("W0034", problem, cure, exit_code=1)
-        time.sleep(LIMITS.rollback_poll_s)
+        SYSTEM.clock.sleep(LIMITS.rollback_poll_s)
     print(f"{target} is served from the next start on: no running daemon took it up")
 
 

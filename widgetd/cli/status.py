@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from contextlib import suppress
 from functools import partial
 from http.client import HTTPException
@@ -17,6 +16,7 @@ import orjson
 from cyclopts import Parameter
 
 from widgetd.base.errors import ConfigError
+from widgetd.base.system import SYSTEM
 from widgetd.cli.limits import LIMITS
 from widgetd.cli.options import complain, count_of, print_json, read_settings
 from widgetd.cli.running import list_daemons
@@ -85,11 +85,11 @@ def _ask(urls: list[str]) -> dict[str, dict[str, Any]]:
 
     # A timeout of a socket bounds each read, and no look-up of a name.
     threads = [Thread(target=partial(ask, url), daemon=True) for url in answers]
-    until_s = time.monotonic() + LIMITS.status_s
+    until_s = SYSTEM.clock.steady_s() + LIMITS.status_s
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(max(0.0, until_s - time.monotonic()))
+        thread.join(max(0.0, until_s - SYSTEM.clock.steady_s()))
     return dict(answers)
 
 

@@ -6,7 +6,6 @@ Every setting that can be refused is refused here, before anything live is touch
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
@@ -25,6 +24,7 @@ from widgetd.base.files.folder import bundled_folder, open_folder
 from widgetd.base.files.hints import Hints
 from widgetd.base.files.source import read
 from widgetd.base.limits import Limits
+from widgetd.base.system import SYSTEM
 from widgetd.daemon.access_policy import AccessPolicy, access_policy
 from widgetd.daemon.limits import LIMITS as DAEMON_LIMITS
 from widgetd.daemon.loading import LoaderContext, configure_rules
@@ -115,8 +115,9 @@ def prepare(
     if settings.audit is not None:
         from widgetd.server.observe.audit import Audit  # noqa: PLC0415 - most daemons have none
 
-        audit = Audit(settings.audit, most_bytes=settings.audit_max_bytes)
-    health = Health(stalled_s=max(OBSERVE_LIMITS.stalled_s, 3 * (settings.poll or 0)))
+        audit = Audit(settings.audit, most_bytes=settings.audit_max_bytes, system=loading.system)
+    stalled_s = max(OBSERVE_LIMITS.stalled_s, 3 * (settings.poll or 0))
+    health = Health(stalled_s=stalled_s, clock=loading.system.clock)
     if loading.rollback is not None:
         health.rollback = loading.rollback.report
     return Runtime(
@@ -221,6 +222,7 @@ def build_server(
         },
         traced=is_wanted(os.environ, "TRACES"),
         record_duration=record_duration,
+        system=runtime.loading.system,
     )
     return build(runtime.registry, store, options, auth=runtime.access_policy.access)
 
@@ -260,7 +262,7 @@ def build_uploads(runtime: Runtime, server: Server) -> Uploads | None:
     from widgetd.author.uploads.uploads import Uploads  # noqa: PLC0415 - most daemons take none
 
     bounds = Bounds(rate_per_s=DAEMON_LIMITS.upload_rate_per_s, burst=DAEMON_LIMITS.upload_burst)
-    limits = LocalRateLimits(bounds=bounds, timer=time.monotonic)
+    limits = LocalRateLimits(bounds=bounds, timer=SYSTEM.clock.steady_s)
 
     async def check_rate(uploader: str) -> None:
         (await limits.take(uploader)).check()

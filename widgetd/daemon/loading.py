@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from widgetd.base.errors import Finding
 from widgetd.base.files.limits import LIMITS as FILE_LIMITS
+from widgetd.base.system import SYSTEM, System
 from widgetd.core.widget.widget import Widget
 from widgetd.daemon.parallel_proof import ParallelProofs
 from widgetd.daemon.parser_process import ParserProcess
@@ -51,6 +52,7 @@ class LoaderContext:
         rollback: The generations that were served before; None without a state folder.
         parser: The process that parses unproven content first; closed by `serve`.
         proofs: The proofs that other processes make for the first scan; None without any.
+        system: The clock, threads, disk and random numbers of all parts.
     """
 
     loader: Loader
@@ -59,16 +61,17 @@ class LoaderContext:
     rollback: Rollback | None
     parser: ParserProcess
     proofs: ParallelProofs | None = None
+    system: System = SYSTEM
 
 
-def build_loader(settings: Settings, folder: Path) -> LoaderContext:
+def build_loader(settings: Settings, folder: Path, system: System = SYSTEM) -> LoaderContext:
     """Build the loader of a daemon that serves `folder`, of which nothing is read yet."""
     version_now, state, proofs = settings_version(settings), None, None
     if settings.state_dir is not None:
-        state = StateFolder.of(settings.state_dir, folder)
+        state = StateFolder.of(settings.state_dir, folder, system)
         validators = (f"{name}={version(name)}" for name in VALIDATORS)
         proofs = ProofCache(state, " ".join([version_now, *validators]))
-    journal = CrashJournal(state, version_now)
+    journal = CrashJournal(state, version_now, now=system.clock.wall_s)
     # Unlike a command, a daemon serves the page that draws results.
     listed = partial(
         admit,
@@ -84,6 +87,7 @@ def build_loader(settings: Settings, folder: Path) -> LoaderContext:
         journal=journal,
         rollback=None if state is None else Rollback(state, loader.load),
         parser=parser,
+        system=system,
     )
 
 
@@ -94,6 +98,7 @@ def build_catalog(
     *,
     rollback: Rollback | None = None,
     quiet_ms: int = FILE_LIMITS.quiet_ms,
+    system: System = SYSTEM,
 ) -> Catalog:
     """Build the catalog of `folder`, of which nothing is read yet.
 
@@ -103,6 +108,7 @@ def build_catalog(
         load: Loads one file.
         rollback: Keeps earlier generations over a restart, and decides which of them is served.
         quiet_ms: Time without a write after which a file is read.
+        system: Reads the folder.
     """
     include, exclude = settings.include, settings.exclude
     return Catalog(
@@ -112,6 +118,7 @@ def build_catalog(
         settings=f"{settings_version(settings)} include={include} exclude={exclude}",
         rollback=rollback,
         quiet_ms=quiet_ms,
+        system=system,
     )
 
 

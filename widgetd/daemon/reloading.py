@@ -16,8 +16,9 @@ import anyio
 from widgetd.base.files.hints import Hints
 from widgetd.base.files.limits import LIMITS as FILE_LIMITS
 from widgetd.base.files.source import escape_path
-from widgetd.base.files.watch import FOLLOW, Mode, WatchObserver, watch
+from widgetd.base.files.watch import FOLLOW, Follow, Mode, WatchObserver, watch
 from widgetd.base.logs import get_logger
+from widgetd.base.system import SYSTEM, System
 from widgetd.daemon.limits import LIMITS
 from widgetd.server.catalog.catalog import Catalog
 from widgetd.server.catalog.reload import ReloadObserver, reload
@@ -41,6 +42,8 @@ async def reloading(
     stop: anyio.Event,
     observer: ReloadObserver | None = None,
     rollback: Rollback | None = None,
+    follow: Follow | None = FOLLOW,
+    system: System = SYSTEM,
 ) -> AsyncIterator[None]:
     """Serve the widgets of a folder while the block runs; it is entered after the first scan.
 
@@ -53,6 +56,8 @@ async def reloading(
         stop: Ends the watching.
         observer: Gets each scan and each swap.
         rollback: Requests of the operator, which begin a scan; None without a state folder.
+        follow: Source of the system's file events; None to do without.
+        system: Times and runs the scans.
     """
     registry, scanned = server.registry, anyio.Event()
 
@@ -61,7 +66,15 @@ async def reloading(
         scanned.set()
 
     async with anyio.create_task_group() as tasks:
-        reloads = partial(reload, catalog, hints, registry, on_scan=record_scan, observer=observer)
+        reloads = partial(
+            reload,
+            catalog,
+            hints,
+            registry,
+            on_scan=record_scan,
+            observer=observer,
+            system=system,
+        )
         tasks.start_soon(reloads)
         await scanned.wait()
         tasks.start_soon(notify, server)
@@ -69,7 +82,7 @@ async def reloading(
         watches = partial(
             watch,
             poll_s=settings.poll or FILE_LIMITS.poll_s,
-            follow=FOLLOW if settings.poll is None else None,
+            follow=follow if settings.poll is None else None,
             observer=_WatchObserver(health),
             stop=stop,
         )

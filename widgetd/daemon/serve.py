@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 
 from widgetd.base.logs import get_logger
+from widgetd.base.system import System
 from widgetd.base.tasks import while_running
 from widgetd.daemon import watchdog
 from widgetd.daemon.assembly import (
@@ -94,7 +95,7 @@ async def serve(
             library is not the tested version.
     """
     sys.setswitchinterval(LIMITS.switch_s)
-    loading = loading or build_loader(settings, folder)
+    loading = loading or build_loader(settings, folder, System())
     log = LogRing() if log is None else log
     runtime = prepare(settings, folder, loading, stop or anyio.Event(), log)
     async with AsyncExitStack() as held:
@@ -157,12 +158,19 @@ async def serve(
                     reloads = reloading(
                         server,
                         settings,
-                        build_catalog(settings, folder, loading.loader.load, rollback=rollback),
+                        build_catalog(
+                            settings,
+                            folder,
+                            loading.loader.load,
+                            rollback=rollback,
+                            system=loading.system,
+                        ),
                         hints=runtime.hints,
                         health=runtime.health,
                         stop=runtime.stop,
                         observer=runtime.metrics,
                         rollback=rollback,
+                        system=loading.system,
                     )
                     await alive.enter_async_context(reloads)
                 if proofs is not None:

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import os
 import socket
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import anyio
 
+from widgetd.base.system import SYSTEM
 from widgetd.daemon.limits import LIMITS
 
 
@@ -44,7 +44,7 @@ class Supervisor:
         """Report that a reload began; `ready` ends it."""
         # systemd compares the time with its request's, so that the end of an earlier
         # reload is not taken for the end of this one.
-        return self._send("RELOADING=1", f"MONOTONIC_USEC={time.monotonic_ns() // 1000}")
+        return self._send("RELOADING=1", f"MONOTONIC_USEC={SYSTEM.clock.steady_ns() // 1000}")
 
     def stopping(self) -> bool:
         """Report that the daemon is about to end."""

@@ -8,11 +8,11 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from secrets import token_urlsafe
 from typing import Any, Literal
 
 from widgetd.base.errors import CallError
 from widgetd.base.redaction import redact
+from widgetd.base.system import SYSTEM
 from widgetd.base.text_search import compile_pattern, read_tokens
 from widgetd.core.schema.json_text import NotJsonError, parse_json
 from widgetd.core.schema.json_values import to_json
@@ -315,7 +315,7 @@ class PagedAnswers:
 
     def add(self, answer: PagedAnswer, owner: str) -> str:
         """Store an answer for `owner` alone, and return the name that `get` takes."""
-        name = token_urlsafe(9)
+        name = SYSTEM.numbers.token_urlsafe(9)
         self._answers.put(name, answer, owner=owner, size_bytes=answer.size)
         return name
 

@@ -16,7 +16,6 @@ from functools import partial
 from typing import Any, cast
 
 import anyio
-import anyio.to_thread
 import orjson
 from anyio.abc import ByteReceiveStream, ByteSendStream, ObjectReceiveStream, Process
 from anyio.streams.buffered import BufferedByteReceiveStream
@@ -34,6 +33,7 @@ from mcp.shared.message import SessionMessage
 from mcp_types import ToolAnnotations, jsonrpc_message_adapter
 from typing_extensions import override
 
+from widgetd.base.system import SYSTEM
 from widgetd.upstreams.answers import REFUSED_META, drop_blocks, words_of_body
 from widgetd.upstreams.declarations import Declaration
 from widgetd.upstreams.limits import LIMITS, run_sized
@@ -205,7 +205,7 @@ class _ReducedStream(ObjectReceiveStream[SessionMessage | Exception]):
             if isinstance(result, dict):
                 drop_blocks(result)
                 if "tools" in result:
-                    await anyio.to_thread.run_sync(self._reduce, result)
+                    await SYSTEM.threads.run_blocking(self._reduce, result)
         return message
 
     @override

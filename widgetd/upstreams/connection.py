@@ -8,7 +8,6 @@ server made of an OpenAPI document. Texts of an upstream leave this module only 
 
 from __future__ import annotations
 
-import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
@@ -18,11 +17,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import anyio
-import anyio.to_thread
 from pydantic import ValidationError
 
 from widgetd.base.errors import CallError
 from widgetd.base.logs import get_logger
+from widgetd.base.system import SYSTEM
 from widgetd.server.render.action_callers import ActionAnswer
 from widgetd.upstreams.announcements import (
     CONNECTION_CLOSED,
@@ -104,7 +103,7 @@ class Upstream:
 
     declaration: Declaration
     observer: UpstreamObserver | None = None
-    clock: Callable[[], float] = time.monotonic
+    clock: Callable[[], float] = SYSTEM.clock.steady_s
     is_logged: bool = True
     tools: Mapping[str, UpstreamTool] = field(default_factory=dict)
     actions: Mapping[str, UpstreamTool] = field(default_factory=dict)
@@ -113,7 +112,7 @@ class Upstream:
     state: State = "connecting"
     reason: str = ""
     settled: anyio.Event = field(default_factory=anyio.Event)
-    since: float = field(default_factory=time.time)
+    since: float = field(default_factory=SYSTEM.clock.wall_s)
     last_ok: float | None = None
     protocol: str = ""
     calls: int = 0
@@ -219,7 +218,7 @@ class Upstream:
         declaration = self.declaration
         secrets, connect_s = declaration.secrets, declaration.connect_s
         # In a thread, or all calls would wait; before the timeout, for it is not the upstream's.
-        await anyio.to_thread.run_sync(import_client, declaration)
+        await SYSTEM.threads.run_blocking(import_client, declaration)
         from widgetd.upstreams.clients import (  # noqa: PLC0415 - see `import_client`
             build_client,
             build_service,
@@ -235,7 +234,7 @@ class Upstream:
         try:
             if not self.has_session:
                 http = http_client(recorder, secrets["headers"], base=secrets["base"])
-                service = await anyio.to_thread.run_sync(build_service, declaration, http)
+                service = await SYSTEM.threads.run_blocking(build_service, declaration, http)
             with anyio.fail_after(connect_s):
                 client = build_client(
                     declaration, recorder, service, self._on_message, self._reduce
@@ -325,7 +324,7 @@ class Upstream:
     def _set_state(self, state: State, reason: str) -> None:
         if (state, reason) == (self.state, self.reason):
             return
-        self.state, self.reason, self.since = state, reason, time.time()
+        self.state, self.reason, self.since = state, reason, SYSTEM.clock.wall_s()
         if self.is_logged and state == "ready":
             _log.info("upstream.ready", upstream=self.name)
         elif self.is_logged:
@@ -420,7 +419,7 @@ class Upstream:
             raise
         else:
             outcome = "ok"
-            self.last_ok = time.time()
+            self.last_ok = SYSTEM.clock.wall_s()
         finally:
             CALL_FAILURES.reset(failures)
             self._running -= 1

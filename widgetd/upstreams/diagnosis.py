@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 import anyio
-import anyio.to_thread
 
+from widgetd.base.system import SYSTEM
 from widgetd.base.tasks import while_running
 from widgetd.upstreams.connection import Upstream, import_client
 from widgetd.upstreams.declarations import Declaration, host_of
@@ -38,7 +38,7 @@ async def diagnose(declaration: Declaration) -> Upstream:
     """Return the upstream after one attempt, which takes little longer than connecting may."""
     upstream = Upstream(declaration, is_logged=False)
     # Beforehand: importing must not use up the upstream's time.
-    await anyio.to_thread.run_sync(import_client, declaration)
+    await SYSTEM.threads.run_blocking(import_client, declaration)
     async with while_running(upstream.run):
         with anyio.move_on_after(declaration.connect_s + LIMITS.settle_s):
             await upstream.settled.wait()

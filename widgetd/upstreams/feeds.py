@@ -8,7 +8,6 @@ widgets make of it, so that a held answer is mapped and validated only once.
 
 from __future__ import annotations
 
-import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -24,6 +23,7 @@ import anyio
 import orjson
 
 from widgetd.base.errors import CallError
+from widgetd.base.system import SYSTEM
 from widgetd.base.tasks import while_running
 from widgetd.core.schema.json_text import NotJsonError, parse_json
 from widgetd.core.schema.json_values import copy_exact, to_json
@@ -160,7 +160,7 @@ class UpstreamFeeds(Feeds):
     upstreams: Upstreams
     answers: Cache
     observer: UpstreamObserver | None = None
-    clock: Callable[[], float] = time.time
+    clock: Callable[[], float] = SYSTEM.clock.wall_s
     counts: dict[str, dict[str, int]] = field(default_factory=dict)
     held: OwnedEntries[HeldAnswer] = field(
         default_factory=lambda: OwnedEntries(most=LIMITS.held_answers, most_bytes=LIMITS.held_bytes)
@@ -229,7 +229,7 @@ class UpstreamFeeds(Feeds):
         Raises:
             CallError: There is none, and the widget cannot do without.
         """
-        started_s, key, answer = time.perf_counter(), "", None
+        started_s, key, answer = SYSTEM.clock.steady_s(), "", None
         origin: Origin = "stale"
         try:
             key = self.request_key(source, asked)
@@ -239,7 +239,7 @@ class UpstreamFeeds(Feeds):
             can_fail = source.part.on_failure == "arguments" and error.code.startswith("W50")
             if answer is None and not can_fail:
                 raise
-        ms = (time.perf_counter() - started_s) * 1000
+        ms = (SYSTEM.clock.steady_s() - started_s) * 1000
         return SourceAnswer(answer=answer, origin=origin, ms=ms)
 
     async def refresh(self, source: FeedSource, asked: Mapping[str, Any]) -> SourceAnswer:
@@ -380,12 +380,12 @@ class UpstreamFeeds(Feeds):
     async def _request(
         self, source: FeedSource, key: str, asked: Mapping[str, Any], owner: str
     ) -> HeldAnswer:
-        part, started_s = source.part, time.perf_counter()
+        part, started_s = source.part, SYSTEM.clock.steady_s()
         called = await self.upstreams[part.upstream].call(
             part.tool, source.request(asked), has_blocks=part.answer == "blocks"
         )
         content = await run_sized(len(called.content), _json_content, called, part.upstream)
-        ms = (time.perf_counter() - started_s) * 1000
+        ms = (SYSTEM.clock.steady_s() - started_s) * 1000
         answer = HeldAnswer(key=key, at=self.clock(), content=content, ms=ms)
         if part.keep_s > 0:
             window = _window(source, answer.at)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-import anyio.to_thread
+from widgetd.base.system import SYSTEM
 
 Result = TypeVar("Result")
 
@@ -93,4 +93,4 @@ async def run_sized(size_bytes: int, function: Callable[..., Result], *arguments
     """Call `function`, in a worker thread where it works on more than `LIMITS.loop_bytes`."""
     if size_bytes <= LIMITS.loop_bytes:
         return function(*arguments)
-    return await anyio.to_thread.run_sync(function, *arguments)
+    return await SYSTEM.threads.run_blocking(function, *arguments)

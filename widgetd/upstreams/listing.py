@@ -14,11 +14,11 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
 
-import anyio.to_thread
 import orjson
 
 from widgetd.base.errors import CallError, WidgetError
 from widgetd.base.limits import Limits
+from widgetd.base.system import SYSTEM
 from widgetd.base.text_search import compile_pattern
 from widgetd.core.schema.json_values import is_too_deep
 from widgetd.core.schema.phrase import shorten
@@ -192,7 +192,7 @@ class ToolSchemas:
             raise CallError("W5004", f"{problem}; it has {names or 'none'}", path="tool")
         key = tool.schema_json
         if key not in self._compiled:
-            self._compiled[key] = await anyio.to_thread.run_sync(_compile, key)
+            self._compiled[key] = await SYSTEM.threads.run_blocking(_compile, key)
         schema = self._compiled[key]
         self._compiled.move_to_end(key)
         if len(self._compiled) > LIMITS.compiled_schemas:

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
-from random import random
 from typing import Any, Literal
 
 import anyio
@@ -21,6 +20,7 @@ import orjson
 
 from widgetd.base.errors import CallError
 from widgetd.base.logs import get_logger
+from widgetd.base.system import SYSTEM
 from widgetd.base.tasks import while_running
 from widgetd.core.schema.json_text import parse_json
 from widgetd.core.schema.validator import ValidArguments
@@ -117,7 +117,7 @@ class LiveFeeds:
     renders: Renders
     registry: Registry
     watches: dict[str, _Watch] = field(default_factory=dict)
-    jitter: Callable[[], float] = random
+    jitter: Callable[[], float] = SYSTEM.numbers.fraction
     _tasks: anyio.abc.TaskGroup | None = None
 
     async def run(self) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -11,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import anyio
-import anyio.to_thread
 import orjson
 
 from widgetd.base.errors import CallError, WidgetError
+from widgetd.base.system import SYSTEM
 from widgetd.core.schema.json_values import to_json
 from widgetd.server.access.principal import OPERATE
 from widgetd.server.mcp.builtin.table import (
@@ -70,7 +69,7 @@ class UpstreamServices:
 
         upstreams = Upstreams(path, observer=observer)
         feeds = UpstreamFeeds(upstreams, answers, observer=observer)
-        return cls(upstreams=upstreams, feeds=feeds, paged=PagedAnswers(time.monotonic))
+        return cls(upstreams=upstreams, feeds=feeds, paged=PagedAnswers(SYSTEM.clock.steady_s))
 
     async def run(self) -> None:
         """Keep all upstreams connected, until cancelled."""
@@ -169,12 +168,12 @@ async def call_upstream(context: ToolContext, arguments: Mapping[str, Any]) -> R
     if arguments["select"]:
         # In a thread, as everything that reads a whole answer: 8 MiB take seconds.
         select = partial(_select, answer, arguments["select"], arguments["name"])
-        name, start, paged, answer = "", 0, None, await anyio.to_thread.run_sync(select)
+        name, start, paged, answer = "", 0, None, await SYSTEM.threads.run_blocking(select)
     most_bytes, size = arguments["most_bytes"], len(answer.content)
     page = answer.content
     if size > most_bytes or paged is not None:
         if paged is None:
-            paged = await anyio.to_thread.run_sync(PagedAnswer.build, answer)
+            paged = await SYSTEM.threads.run_blocking(PagedAnswer.build, answer)
             name = services.paged.add(paged, owner)
         page = paged.page(start, most_bytes)
     content: dict[str, Any] = {

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import socket
 import ssl
-import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
 from contextlib import aclosing, suppress
 from contextvars import ContextVar
@@ -18,10 +17,10 @@ from email.utils import parsedate_to_datetime
 from typing import Any, Literal
 
 import anyio.lowlevel
-import anyio.to_thread
 import httpx2
 import orjson
 
+from widgetd.base.system import SYSTEM
 from widgetd.server.store.delivery.addresses import PrivateAddressError, pin_address, tls_context
 from widgetd.upstreams.limits import LIMITS
 
@@ -90,7 +89,7 @@ class RecordingTransport(httpx2.AsyncBaseTransport):
 
     private: bool
     is_mcp: bool
-    clock: Callable[[], float] = time.monotonic
+    clock: Callable[[], float] = SYSTEM.clock.steady_s
     failure: TransportFailure | None = None
     reduce: Reduce | None = None
     watched: dict[str, Fate] = field(default_factory=dict)
@@ -222,7 +221,7 @@ def parse_retry_after(value: str) -> float:
         at = parsedate_to_datetime(value[:64])
     except (ValueError, OverflowError):
         return LIMITS.retry_s
-    return max(at.timestamp() - time.time(), 0.0)
+    return max(at.timestamp() - SYSTEM.clock.wall_s(), 0.0)
 
 
 def _media_type(response: httpx2.Response) -> str:
@@ -345,7 +344,7 @@ async def reduce_message(content: bytes, reduce: Reduce) -> bytes:
     may_list = b'"tools"' in content or b"\\u00" in content
     if len(content) <= LIMITS.loop_bytes or not may_list:
         return content
-    return await anyio.to_thread.run_sync(_reduce_response, content, reduce)
+    return await SYSTEM.threads.run_blocking(_reduce_response, content, reduce)
 
 
 def _reduce_response(content: bytes, reduce: Reduce) -> bytes:

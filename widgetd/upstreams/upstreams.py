@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from hashlib import blake2b
@@ -10,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import anyio
-import anyio.to_thread
 from anyio.abc import TaskGroup
 
 from widgetd.base.errors import CallError, ConfigError
 from widgetd.base.files.stamp import Stamp, stamp_of
 from widgetd.base.logs import get_logger
+from widgetd.base.system import SYSTEM
 from widgetd.base.text_search import nearest
 from widgetd.server.render.action_callers import ActionAnswer, ActionCaller, ActionTerms
 from widgetd.upstreams.breaker import pause_s
@@ -42,7 +41,7 @@ class Upstreams(ActionCaller):
         path: Path,
         *,
         observer: UpstreamObserver | None = None,
-        clock: Callable[[], float] = time.monotonic,
+        clock: Callable[[], float] = SYSTEM.clock.steady_s,
         is_logged: bool = True,
     ) -> None:
         self.fault: ConfigError | None = None
@@ -165,7 +164,7 @@ class Upstreams(ActionCaller):
         before = self._current_stamps()
         try:
             # In a thread: an OpenAPI document may have 8 MiB.
-            file = await anyio.to_thread.run_sync(read_file, self._path)
+            file = await SYSTEM.threads.run_blocking(read_file, self._path)
         except ConfigError as error:
             if str(error) != str(self.fault):
                 _log.error("upstreams.refused", code=error.code, problem=str(error))

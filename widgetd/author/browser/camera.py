@@ -9,7 +9,6 @@ the next widget, and each widget is drawn as if it were the first on its page.
 from __future__ import annotations
 
 import base64
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -35,6 +34,7 @@ from widgetd.author.browser.limits import LIMITS, BrowserLimits, compute_share
 from widgetd.author.browser.picture import Format, Picture, Screenshot
 from widgetd.author.browser.targets import locate
 from widgetd.base.errors import CallError, ConfigError
+from widgetd.base.system import SYSTEM
 from widgetd.core.widget.states import GRID_WIDTHS_PX, SAMPLE, THEMES, list_states, show_state
 from widgetd.core.widget.widget import Widget
 from widgetd.server.catalog.snapshot import Snapshot
@@ -228,7 +228,7 @@ class Camera:
         chromium: Chromium,
         *,
         limits: BrowserLimits = LIMITS,
-        clock: Callable[[], float] = time.monotonic,
+        clock: Callable[[], float] = SYSTEM.clock.steady_s,
     ) -> None:
         self._chromium = chromium
         self._limits = limits

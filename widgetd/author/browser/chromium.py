@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import time
 from base64 import b64encode
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -23,6 +22,7 @@ import orjson
 from widgetd.author.browser.limits import LIMITS
 from widgetd.base.errors import ConfigError
 from widgetd.base.extras import install_advice
+from widgetd.base.system import SYSTEM
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser, BrowserContext, CDPSession, Playwright
@@ -164,7 +164,9 @@ class Chromium:
         spare: Contexts that are open only so that the next request is quick.
     """
 
-    def __init__(self, *, niceness: int = 0, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, *, niceness: int = 0, clock: Callable[[], float] = SYSTEM.clock.steady_s
+    ) -> None:
         self.spare: set[BrowserContext] = set()
         self._niceness = niceness
         self._clock = clock

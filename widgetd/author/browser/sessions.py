@@ -12,13 +12,11 @@ page is open for the next one.
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from functools import partial
-from secrets import token_hex
 from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
@@ -34,6 +32,7 @@ from widgetd.author.browser.stage import Stage
 from widgetd.author.browser.steps import ENDINGS, ask, browser_ended, is_gone, perform
 from widgetd.author.browser.traces import Traces
 from widgetd.base.errors import CallError
+from widgetd.base.system import SYSTEM
 from widgetd.server.access.principal import Audience, Caller
 from widgetd.server.catalog.change import difference
 from widgetd.server.mcp.limits import LIMITS as MCP_LIMITS
@@ -80,7 +79,7 @@ class Session:
     started_s: float
     used_s: float
     follow: bool = False
-    id: str = field(default_factory=lambda: f"s_{token_hex(16)}")
+    id: str = field(default_factory=lambda: f"s_{SYSTEM.numbers.token_hex(16)}")
     turn: anyio.Lock = field(default_factory=anyio.Lock)
     stale: bool = False
     trace_withheld: str = ""
@@ -99,7 +98,7 @@ class BrowserSessions:
     server: Server
     chromium: Chromium = field(default_factory=Chromium)
     limits: BrowserLimits = LIMITS
-    clock: Callable[[], float] = time.monotonic
+    clock: Callable[[], float] = SYSTEM.clock.steady_s
     _open: dict[str, Session] = field(default_factory=dict)
     _traces: Traces = field(init=False)
     _spare: Stage | None = None
@@ -279,13 +278,13 @@ class BrowserSessions:
     async def _do_step(
         self, stage: Stage, keyword: Keyword, arguments: Mapping[str, Any], timeout_s: float
     ) -> StepResult:
-        started_s, result, error = time.perf_counter(), None, None
+        started_s, result, error = SYSTEM.clock.steady_s(), None, None
         stage.matched = ""
         try:
             result = await perform(stage, keyword, arguments, timeout_s=timeout_s)
         except CallError as raised:
             error = raised
-        ms = round((time.perf_counter() - started_s) * 1000, 1)
+        ms = round((SYSTEM.clock.steady_s() - started_s) * 1000, 1)
         return StepResult(keyword=keyword, ms=ms, result=result, error=error, target=stage.matched)
 
     async def end(self, session: Session) -> bool:

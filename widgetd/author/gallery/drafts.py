@@ -14,7 +14,6 @@ from functools import cache
 from typing import Any
 
 import orjson
-from anyio import to_thread
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -27,6 +26,7 @@ from widgetd.author.guide.drafts import Draft, Drafts
 from widgetd.author.uploads.uploads import is_widget_name
 from widgetd.base.errors import CallError, WidgetError
 from widgetd.base.limits import Limits
+from widgetd.base.system import SYSTEM
 from widgetd.core.schema.json_text import find_key_offsets, line_and_column, parse_file
 from widgetd.core.schema.json_values import is_json
 from widgetd.core.studio.places import find_places
@@ -130,7 +130,7 @@ async def parts(gallery: Gallery, request: Request) -> dict[str, Any]:
             "previous": gallery.history.before(widget, audience.sees) is not None,
         }
 
-    return await to_thread.run_sync(read)
+    return await SYSTEM.threads.run_blocking(read)
 
 
 def split_files(path: str, source: bytes, sidecar: bytes) -> dict[str, str]:
@@ -151,7 +151,9 @@ async def try_draft(gallery: Gallery, request: Request) -> dict[str, Any]:
         a component in the tree.
     """
     drafts, (sent, body) = require(gallery.drafts), await _read(gallery, request)
-    return await to_thread.run_sync(_try, gallery, drafts, sent, body, limiter=gallery.trials)
+    return await SYSTEM.threads.run_blocking(
+        _try, gallery, drafts, sent, body, limiter=gallery.trials
+    )
 
 
 def _try(gallery: Gallery, drafts: Drafts, sent: Sent, body: Mapping[str, Any]) -> dict[str, Any]:
@@ -227,7 +229,7 @@ async def save_draft(gallery: Gallery, request: Request) -> dict[str, Any]:
             files[sent.path + SUFFIX] = sent.sidecar.encode()
         return files
 
-    files = await to_thread.run_sync(write, limiter=gallery.trials)
+    files = await SYSTEM.threads.run_blocking(write, limiter=gallery.trials)
     saved = await save_files(gallery, uploads, files, caller_of(request), replaces=known)
     written = split_files(sent.path, files[sent.path], files.get(sent.path + SUFFIX, b""))
     return {**saved, "parts": written}
@@ -285,7 +287,7 @@ async def vocabulary(_gallery: Gallery, request: Request) -> Response:
         `{"components": {type: {"use", "holds", "properties"}}, "icons", "colors", "filters",
         "sidecar"}`; `properties` are rows as those of `get_component_details`.
     """
-    content = await to_thread.run_sync(_vocabulary)
+    content = await SYSTEM.threads.run_blocking(_vocabulary)
     return cacheable(request, content, "application/json")
 
 
@@ -334,6 +336,6 @@ async def _read(gallery: Gallery, request: Request) -> tuple[Sent, dict[str, Any
     path = widgets[tool].definition.path
     content = widgets[tool].definition.content
     if caller_of(request).principal.audience.sees_everything:
-        source, _ = await to_thread.run_sync(require(gallery.uploads).read_files, path)
+        source, _ = await SYSTEM.threads.run_blocking(require(gallery.uploads).read_files, path)
         content = content if source is None else source.content
     return Sent(path=path, content=_text(content), parts=texts), body

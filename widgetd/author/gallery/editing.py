@@ -11,13 +11,13 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
-from anyio import to_thread
 from starlette.requests import Request
 from starlette.responses import Response
 
 from widgetd.author.gallery.gallery import Gallery, require
 from widgetd.author.uploads.uploads import RefusedUploadError, Uploads, is_widget_name
 from widgetd.base.errors import CallError, WidgetError
+from widgetd.base.system import SYSTEM
 from widgetd.core.schema.json_text import NotJsonError, parse_json
 from widgetd.core.widget.sidecar import SUFFIX
 from widgetd.core.widget.sidecar_text import EDITABLE, Value, set_values
@@ -88,7 +88,7 @@ async def try_sidecar(gallery: Gallery, request: Request) -> dict[str, Any]:
                 return {**shown, "problem": error.message}
         return {**shown, "summary": render.text, **({"problem": findings[0]} if findings else {})}
 
-    return await to_thread.run_sync(validate)
+    return await SYSTEM.threads.run_blocking(validate)
 
 
 async def save_sidecar(gallery: Gallery, request: Request) -> dict[str, str]:
@@ -98,7 +98,7 @@ async def save_sidecar(gallery: Gallery, request: Request) -> dict[str, str]:
     if not isinstance(known, str) or not known:
         raise RefusedError(400, _NO_OBJECT)
     try:
-        files = await to_thread.run_sync(_edit, uploads, path, sent)
+        files = await SYSTEM.threads.run_blocking(_edit, uploads, path, sent)
     except RefusedUploadError as error:
         raise _refusal(error) from None
     return await save_files(gallery, uploads, files, caller_of(request), replaces=known)

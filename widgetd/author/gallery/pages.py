@@ -8,7 +8,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from anyio import to_thread
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response, StreamingResponse
 
@@ -35,6 +34,7 @@ from widgetd.author.guide.component_details import describe_properties
 from widgetd.author.guide.component_sheet import build_sheet
 from widgetd.author.guide.guide import page, pages, render_blocks
 from widgetd.base.errors import CallError
+from widgetd.base.system import SYSTEM
 from widgetd.core.checks.images import find_refused_origins
 from widgetd.core.widget.components import load_vocabulary
 from widgetd.core.widget.page_program import program_or_empty
@@ -156,7 +156,7 @@ async def studio_file(gallery: Gallery, request: Request) -> Response:
     """Answer with a widget as a file for ChatKit Studio."""
     widget = gallery.widget(request)
     with gallery.server.rendering.journal.rendering(widget.key):
-        packed = await to_thread.run_sync(pack, widget)
+        packed = await SYSTEM.threads.run_blocking(pack, widget)
     name = f"attachment; filename*=UTF-8''{quote(file_name(widget))}"
     headers = {**PAGE_HEADERS, "content-disposition": name}
     return Response(packed.content, headers=headers, media_type="application/json")

@@ -13,12 +13,13 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 from weakref import WeakKeyDictionary
 
-import anyio.to_thread
+import anyio
 
 from widgetd.base.errors import Finding, WidgetError
 from widgetd.base.files.folder import open_folder
 from widgetd.base.files.source import read
 from widgetd.base.limits import Limits
+from widgetd.base.system import SYSTEM
 from widgetd.core.checks.report import describe, locate
 from widgetd.core.widget.widget import Widget
 from widgetd.server.catalog.crash_journal import CrashJournal
@@ -90,7 +91,7 @@ class Problems:
             return tuple(_build_problem(one, contents) for one in found)
 
         if widget not in self._known:
-            self._known[widget] = await anyio.to_thread.run_sync(find, limiter=self._limiter)
+            self._known[widget] = await SYSTEM.threads.run_blocking(find, limiter=self._limiter)
         return self._known[widget]
 
     async def verdict(self, snapshot: Snapshot, widget: Widget) -> Verdict:

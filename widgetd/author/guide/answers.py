@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 import orjson
-from anyio import CapacityLimiter, to_thread
+from anyio import CapacityLimiter
 
 from widgetd.author.browser.pictures import (
     DEFAULT_WIDTH_PX,
@@ -36,6 +36,7 @@ from widgetd.author.guide.reference import Reference, ReferenceEntry, require_ki
 from widgetd.author.uploads.history import History, diff_versions
 from widgetd.author.uploads.uploads import RefusedUploadError, Uploads, is_widget_name
 from widgetd.base.errors import CallError, WidgetError
+from widgetd.base.system import SYSTEM
 from widgetd.base.text_search import did_you_mean, unified_diff
 from widgetd.core.checks.rules import check_widget
 from widgetd.core.widget.actions import find_widget_actions
@@ -117,7 +118,7 @@ async def search_reference(context: ToolContext, arguments: Mapping[str, Any]) -
         return search_tests({path: text for path, text in texts if text}, arguments["query"])
 
     if "test" in kinds:
-        tests = await to_thread.run_sync(search_folder, limiter=services.at_once)
+        tests = await SYSTEM.threads.run_blocking(search_folder, limiter=services.at_once)
     items, total = reference.find(
         snapshot, arguments["query"], kinds, arguments["limit"], audience=audience, tests=tests
     )
@@ -140,7 +141,7 @@ async def get_component_details(context: ToolContext, arguments: Mapping[str, An
     def read() -> list[dict[str, Any]]:
         return list(describe_components(names, examples.follow(caller.snapshot)))
 
-    items = await to_thread.run_sync(read, limiter=services.at_once)
+    items = await SYSTEM.threads.run_blocking(read, limiter=services.at_once)
     screenshots = list_screenshots(names) if arguments.get("picture") else []
     if not screenshots:
         return structured_result({"items": items})
@@ -217,7 +218,7 @@ async def read_widget(context: ToolContext, arguments: Mapping[str, Any]) -> Res
             items.append(item)
         return {"items": items, "left": left}
 
-    return structured_result(await to_thread.run_sync(read, limiter=services.at_once))
+    return structured_result(await SYSTEM.threads.run_blocking(read, limiter=services.at_once))
 
 
 def _dependencies(widget: Widget, services: AuthorServices, _caller: Caller) -> dict[str, Any]:
@@ -324,7 +325,7 @@ async def try_widget(context: ToolContext, arguments: Mapping[str, Any]) -> Resu
     draft = _read_file(arguments), arguments["sidecar"], arguments.get("arguments")
     trace, taken = arguments.get("trace", False), arguments["take"]
     preview = partial(services.drafts.preview, *draft, snapshot, trace=trace, taken=taken)
-    report = await to_thread.run_sync(preview, limiter=services.at_once)
+    report = await SYSTEM.threads.run_blocking(preview, limiter=services.at_once)
     if not arguments.get("picture") or "tree" not in report:
         return structured_result(report)
     # Most drafts are tried without a picture.

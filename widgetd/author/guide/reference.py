@@ -14,8 +14,6 @@ from itertools import islice
 from textwrap import dedent
 from typing import Any
 
-from anyio import to_thread
-
 from widgetd.author.browser.keywords import KEYWORDS
 from widgetd.author.guide.component_details import (
     COLORS,
@@ -32,6 +30,7 @@ from widgetd.author.guide.limits import LIMITS
 from widgetd.base.errors import CODES, CallError, WidgetError
 from widgetd.base.files.folder import bundled_folder
 from widgetd.base.limits import Limits
+from widgetd.base.system import SYSTEM
 from widgetd.base.text_search import compile_pattern, read_tokens
 from widgetd.core.schema.phrase import shorten
 from widgetd.core.template.dialect.exporter import LEXEME
@@ -175,7 +174,7 @@ class Reference:
     async def prepare(self, snapshot: Snapshot, *, audience: Hashable = None) -> None:
         """Build the indices in a worker thread before the audience's first search."""
         if audience not in self._examples:
-            index = await to_thread.run_sync(self._build, snapshot)
+            index = await SYSTEM.threads.run_blocking(self._build, snapshot)
             self._examples.keep(audience, index)
 
     def _build(self, snapshot: Snapshot) -> SearchIndex[Widget]:

@@ -12,13 +12,13 @@ from pathlib import Path
 
 import anyio
 import pytest
-from anyio import to_thread
 
 from widgetd.author.testing.csv_folder import CASES
 from widgetd.author.testing.yaml_file import read_suite
 from widgetd.base.files.hints import Hints
 from widgetd.base.files.stamp import Stamp, stamp_of
 from widgetd.base.files.watch import WatchObserver, watch
+from widgetd.base.system import SYSTEM
 from widgetd.core.widget.naming import JSX_SUFFIX, TESTS_SUFFIX, WIDGET_SUFFIX, slugify, stem
 from widgetd.core.widget.sidecar import SUFFIX
 
@@ -77,19 +77,19 @@ def run_on_saves(paths: Sequence[str], pytest_arguments: Sequence[str], *, host:
 
 
 async def _watch(paths: Sequence[Path], pytest_arguments: Sequence[str]) -> None:
-    root = paths[0] if await to_thread.run_sync(paths[0].is_dir) else paths[0].parent
+    root = paths[0] if await SYSTEM.threads.run_blocking(paths[0].is_dir) else paths[0].parent
     hints = Hints()
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(partial(watch, root, hints, observer=WatchObserver(), stop=anyio.Event()))
-        before = await to_thread.run_sync(_stamps, root)
+        before = await SYSTEM.threads.run_blocking(_stamps, root)
         await _run_in_process(list(map(str, paths)), pytest_arguments)
         while True:
             await hints.wait()
             # A hint about a save during a run names no file, so their stamps are compared.
-            stamps = await to_thread.run_sync(_stamps, root)
+            stamps = await SYSTEM.threads.run_blocking(_stamps, root)
             saved = [one for one, stamp in stamps.items() if before.get(one) != stamp]
             before = stamps
-            if affected := await to_thread.run_sync(affected_files, root, saved):
+            if affected := await SYSTEM.threads.run_blocking(affected_files, root, saved):
                 await _run_in_process(affected, pytest_arguments)
 
 
@@ -107,7 +107,7 @@ async def _run_in_process(paths: Sequence[str], pytest_arguments: Sequence[str])
     arguments = [*paths, *_FLAGS, *_own_arguments(pytest_arguments)]
     # -P: the current folder may be that of the widgets.
     command = [sys.executable, "-P", "-m", "pytest", *arguments]
-    await to_thread.run_sync(partial(subprocess.run, command, check=False))
+    await SYSTEM.threads.run_blocking(partial(subprocess.run, command, check=False))
 
 
 def affected_files(root: Path, saved: Iterable[str]) -> list[str]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from functools import partial
 from pathlib import Path
 
+from widgetd.base.system import SYSTEM
 from widgetd.daemon.loading import admit, build_catalog
 from widgetd.server.catalog.loader import Loader
 from widgetd.server.catalog.registry import Registry
@@ -44,4 +44,4 @@ def server_over(
         images=images,
         resources=Resources(view_html(), settings.image_origin),
     )
-    return build(Registry(snapshot), local_store(Bounds(), time.time), options)
+    return build(Registry(snapshot), local_store(Bounds(), SYSTEM.clock.wall_s), options)

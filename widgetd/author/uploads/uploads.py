@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 import anyio
-import anyio.to_thread
 
 from widgetd.base.errors import CallError, Finding, WidgetError
 from widgetd.base.files.folder import Folder, open_folder
@@ -26,6 +25,7 @@ from widgetd.base.files.source import Source, read
 from widgetd.base.files.walk import walk
 from widgetd.base.files.write import write_atomically
 from widgetd.base.limits import Limits
+from widgetd.base.system import SYSTEM
 from widgetd.base.text_search import compile_pattern, escape
 from widgetd.core.widget.definition import compute_digest
 from widgetd.core.widget.naming import tests_name
@@ -192,7 +192,7 @@ class Uploads:
         place = partial(self._place, served, view, audience, name, contents)
         place = partial(place, may_replace=may_replace, replaces=replaces)
         try:
-            tool, key = await anyio.to_thread.run_sync(place)
+            tool, key = await SYSTEM.threads.run_blocking(place)
         except OSError as error:
             problem = f"it cannot be written ({error.strerror})"
             advice = "let the user who runs widgetd write it"

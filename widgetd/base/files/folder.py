@@ -7,15 +7,15 @@ descriptor decides what lies inside.
 
 from __future__ import annotations
 
-import ctypes
 import errno
-import fcntl
 import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+
+from widgetd.base.system import SYSTEM, Disk, System
 
 Identity = tuple[int, int, int]
 """Device; inode number combined with its generation, as in a file handle; and number of the mount,
@@ -36,10 +36,6 @@ def bundled_folder() -> Path:
 OPEN_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _FS_IOC_GETVERSION = 0x80087601
 
-_AT_EMPTY_PATH, _STATX_MNT_ID_UNIQUE, _STATX_BYTES, _MNT_ID = 0x1000, 0x4000, 256, slice(144, 152)
-
-_LIBC = ctypes.CDLL(None)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Folder:
@@ -49,11 +45,17 @@ class Folder:
         path: The path it was opened by, which may lead elsewhere since.
         descriptor: Closed by `open_folder`.
         identity: Differs from that of every other folder, even one created later in its place.
+        system: Reads it.
     """
 
     path: str
     descriptor: int
     identity: Identity
+    system: System = SYSTEM
+
+    def stat(self, path: str) -> os.stat_result:
+        """Return the status of a path in this folder, links followed."""
+        return self.system.disk.stat(path, dir_fd=self.descriptor)
 
     def holds(self, descriptor: int, path: str) -> bool:
         """Return whether the open `descriptor`, to which `path` led, lies in this folder.
@@ -62,7 +64,9 @@ class Folder:
             OSError: Its name is longer than the system can report.
         """
         try:
-            return _is_beneath(_resolve_name(descriptor), _resolve_name(self.descriptor))
+            disk = self.system.disk
+            home = _resolve_name(disk, self.descriptor)
+            return _is_beneath(_resolve_name(disk, descriptor), home)
         except OSError as error:
             if error.errno == errno.ENAMETOOLONG:
                 raise
@@ -72,62 +76,49 @@ class Folder:
         """Answer `holds` on systems that cannot name a descriptor, by resolving the path again."""
         try:
             true = Path(self.path, path).resolve(strict=True)
-            same = os.path.samestat(true.stat(), os.fstat(descriptor))
+            same = os.path.samestat(true.stat(), self.system.disk.fstat(descriptor))
         except OSError:
             return False
         return same and _is_beneath(str(true), str(Path(self.path).resolve()))
 
 
 @contextmanager
-def open_folder(path: str | os.PathLike[str]) -> Iterator[Folder]:
+def open_folder(path: str | os.PathLike[str], system: System = SYSTEM) -> Iterator[Folder]:
     """Hold the folder at `path` open.
 
     Raises:
         OSError: There is no such folder, or it may not be listed.
     """
-    descriptor = os.open(path, OPEN_FOLDER)
+    disk = system.disk
+    descriptor = disk.open(path, OPEN_FOLDER)
     try:
-        status, generation = os.fstat(descriptor), b""
+        status, generation = disk.fstat(descriptor), b""
         # ext4 gives the inode number of a folder just deleted to the next one made.
         with suppress(OSError):
-            generation = fcntl.ioctl(descriptor, _FS_IOC_GETVERSION, bytes(8))[:4]
+            generation = disk.ioctl(descriptor, _FS_IOC_GETVERSION, bytes(8))[:4]
         inode = status.st_ino << 32 | int.from_bytes(generation, sys.byteorder)
-        identity = status.st_dev, inode, _number_mount(descriptor)
-        yield Folder(path=os.fspath(path), descriptor=descriptor, identity=identity)
+        identity = status.st_dev, inode, disk.number_mount(descriptor)
+        yield Folder(path=os.fspath(path), descriptor=descriptor, identity=identity, system=system)
     finally:
-        os.close(descriptor)
+        disk.close(descriptor)
 
 
-def identify(path: str | os.PathLike[str]) -> Identity:
+def identify(path: str | os.PathLike[str], system: System = SYSTEM) -> Identity:
     """Return the identity of the folder that `path` leads to now.
 
     Raises:
         OSError: It leads to none.
     """
     try:
-        with open_folder(path) as folder:
+        with open_folder(path, system) as folder:
             return folder.identity
     except PermissionError:
-        status = Path(path).stat()
+        status = system.disk.stat(path)
         return status.st_dev, status.st_ino << 32, 0
 
 
-def _number_mount(descriptor: int) -> int:
-    """Return the number of the mount that an open folder is on; 0 if the kernel has none.
-
-    The id in `/proc/self/mountinfo` is that of an earlier mount again as soon as that one is gone,
-    as are the device and the inode numbers of a tmpfs. Source: statx(2), from Linux 6.8 on.
-    """
-    status = ctypes.create_string_buffer(_STATX_BYTES)
-    statx = getattr(_LIBC, "statx", None)
-    if statx is None or statx(descriptor, b"", _AT_EMPTY_PATH, _STATX_MNT_ID_UNIQUE, status):
-        return 0
-    is_unique = int.from_bytes(status.raw[:4], sys.byteorder) & _STATX_MNT_ID_UNIQUE
-    return int.from_bytes(status.raw[_MNT_ID], sys.byteorder) if is_unique else 0
-
-
-def _resolve_name(descriptor: int) -> str:
-    return os.readlink(f"/proc/self/fd/{descriptor}")  # noqa: PTH115 a hot path
+def _resolve_name(disk: Disk, descriptor: int) -> str:
+    return disk.readlink(f"/proc/self/fd/{descriptor}")
 
 
 def _is_beneath(path: str, home: str) -> bool:

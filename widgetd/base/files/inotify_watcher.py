@@ -21,11 +21,11 @@ from functools import partial
 from pathlib import Path
 
 import anyio
-import anyio.to_thread
 
 from widgetd.base.files.folder import Identity, identify
 from widgetd.base.files.hints import Hints, Skipped
 from widgetd.base.files.limits import LIMITS
+from widgetd.base.system import SYSTEM
 
 AVAILABLE = sys.platform == "linux"
 
@@ -72,7 +72,7 @@ async def follow(root: Path, hints: Hints, armed: Callable[[], None], skipped: S
         OSError: It cannot be watched.
     """
     # Slow calls of others may occupy all forty threads of the loop's shared limiter.
-    blocking = partial(anyio.to_thread.run_sync, limiter=anyio.CapacityLimiter(1))
+    blocking = partial(SYSTEM.threads.run_blocking, limiter=anyio.CapacityLimiter(1))
     folder = await blocking(identify, root)
     with closing(Queue()) as queue:
         tree = _Tree(root, queue)

@@ -8,7 +8,6 @@ bounded size, and links may not lead out. Paths that operators write (`--upstrea
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
@@ -61,18 +60,19 @@ def _require_plain(name: str) -> None:
 @contextmanager
 def _subfolder(home: Folder, path: PurePosixPath) -> Iterator[Folder]:
     """Open the folder at `path` in `home`, and make what is missing of it."""
-    at, below = os.dup(home.descriptor), PurePosixPath()
+    disk, below = home.system.disk, PurePosixPath()
+    at = disk.dup(home.descriptor)
     try:
         for part in path.parts:
             below /= part
             with suppress(FileExistsError):
-                os.mkdir(part, dir_fd=at)
-            inner = os.open(part, OPEN_FOLDER, dir_fd=at)
-            os.close(at)
+                disk.mkdir(part, dir_fd=at)
+            inner = disk.open(part, OPEN_FOLDER, dir_fd=at)
+            disk.close(at)
             at = inner
             # Checked at each step, so that nothing is created behind a link that leads outside.
             if not home.holds(at, str(below)):
                 raise outside_error(str(below))
         yield Folder(path=str(Path(home.path) / path), descriptor=at, identity=home.identity)
     finally:
-        os.close(at)
+        disk.close(at)

@@ -14,7 +14,6 @@ from __future__ import annotations
 import errno
 import os
 import stat
-import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -30,6 +29,7 @@ from widgetd.base.files.persistent_map import list_below, list_missing, patch
 from widgetd.base.files.source import Source, Unsettled, read
 from widgetd.base.files.stamp import Stamp, stamp_of
 from widgetd.base.files.walk import HIDDEN, Listing, walk
+from widgetd.base.system import SYSTEM, System
 
 T = TypeVar("T")
 
@@ -80,6 +80,7 @@ def scan(
     known: Scan = UNKNOWN,
     quiet_ms: int = LIMITS.quiet_ms,
     finished: Collection[str] = (),
+    system: System = SYSTEM,
 ) -> Scan:
     """Scan the folder, or with `paths` only those and what was unsettled.
 
@@ -97,6 +98,7 @@ def scan(
         quiet_ms: Time since its last write that a file must have; 0 reads at once.
         finished: Those of `paths` whose writers closed them or moved them into place, and which
             need not be quiet, also if everything is scanned.
+        system: Reads the folder.
     """
     scanner = partial(
         _Scanner,
@@ -108,17 +110,17 @@ def scan(
     )
     if paths:
         # The scan of everything meets the same error, and reports it.
-        with suppress(OSError), open_folder(root) as folder:
+        with suppress(OSError), open_folder(root, system) as folder:
             partly = scanner(folder=folder, finished=finished)
             if found := partly.at({*paths, *known.unsettled}):
                 return found
     try:
-        with open_folder(root) as folder:
+        with open_folder(root, system) as folder:
             return scanner(folder=folder).everywhere()
     except OSError as error:
         failure, which = error.with_traceback(None), None
         with suppress(OSError):
-            which = identify(root)
+            which = identify(root, system)
         return replace(known, root=which, unsettled=frozenset(), failure=failure)
 
 
@@ -245,7 +247,7 @@ class _Scanner:
         known = self.known.sources.get(path)
         if not self.quiet_ms or (known and not known.content):
             return 0.0
-        now_ns = time.monotonic_ns()
+        now_ns = self.folder.system.clock.steady_ns()
         since_ns = self.empty_since_ns[path] = self.known.empty_since_ns.get(path, now_ns)
         return max(LIMITS.empty_ns - (now_ns - since_ns), 0) / 1e9
 
@@ -291,13 +293,13 @@ class _Scanner:
 
     def _is_file(self, path: str) -> bool:
         try:
-            return not stat.S_ISDIR(os.stat(path, dir_fd=self.folder.descriptor).st_mode)
+            return not stat.S_ISDIR(self.folder.stat(path).st_mode)
         except OSError as error:
             return error.errno not in (errno.ENOENT, errno.ENAMETOOLONG)
 
     def _is_unchanged(self, source: Source) -> bool:
         with suppress(OSError, Unsettled, WidgetError):
-            status = os.stat(source.path, dir_fd=self.folder.descriptor)
+            status = self.folder.stat(source.path)
             if source.stamp == stamp_of(status):
                 return True
             # The stamp tells nothing of a file written just now, nor on some network file systems.
@@ -331,7 +333,9 @@ def _scope(
 
     def mode_of(path: str) -> int:
         try:
-            return os.stat(path, dir_fd=folder.descriptor, follow_symlinks=False).st_mode
+            return folder.system.disk.stat(
+                path, dir_fd=folder.descriptor, follow_symlinks=False
+            ).st_mode
         except OSError:
             return 0
 

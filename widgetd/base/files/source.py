@@ -88,17 +88,18 @@ def read(
         Unsettled: The file can be read soon.
         FileNotFoundError: There is no such file.
     """
+    clock, disk = folder.system.clock, folder.system.disk
     with _open_regular(folder, path) as descriptor:
-        before = os.fstat(descriptor)
+        before = disk.fstat(descriptor)
         _require_regular(path, before)
         if not folder.holds(descriptor, path):
             raise outside_error(path)
-        settles_s = time_to_quiet_s(before, quiet_ms)
-        if settles_s and not (finished and wait_for_tick(before)):
+        settles_s = time_to_quiet_s(before, quiet_ms, clock)
+        if settles_s and not (finished and wait_for_tick(before, clock)):
             raise Unsettled(settles_s)
-        racy = is_racy(before)
+        racy = is_racy(before, clock)
         parts, room = [], limit_bytes + 1
-        while room and (part := os.read(descriptor, room)):
+        while room and (part := disk.read(descriptor, room)):
             parts.append(part)
             room -= len(part)
         content = b"".join(parts)
@@ -106,21 +107,22 @@ def read(
             problem = f"it is longer than {limit_bytes:,} bytes"
             raise _fault(path, "W1002", problem, "leave out what it does not need")
         stamp = stamp_of(before)
-        if stamp != stamp_of(os.fstat(descriptor)):
+        if stamp != stamp_of(disk.fstat(descriptor)):
             raise Unsettled(quiet_ms / 1000)
         return Source.of(path, content, None if racy else stamp)
 
 
 @contextmanager
 def _open_regular(folder: Folder, path: str) -> Iterator[int]:
+    disk = folder.system.disk
     if escape_path(path) != path:
         raise _fault(path, "W1004", "the name is not UTF-8", "rename the file")
     try:
-        _require_regular(path, os.stat(path, dir_fd=folder.descriptor))
-        descriptor = os.open(path, _OPEN, dir_fd=folder.descriptor)
+        _require_regular(path, disk.stat(path, dir_fd=folder.descriptor))
+        descriptor = disk.open(path, _OPEN, dir_fd=folder.descriptor)
     except (FileNotFoundError, NotADirectoryError) as error:
         try:
-            os.readlink(path, dir_fd=folder.descriptor)
+            disk.readlink(path, dir_fd=folder.descriptor)
         except OSError:
             raise FileNotFoundError(path) from error
         problem = "the link leads nowhere"
@@ -132,7 +134,7 @@ def _open_regular(folder: Folder, path: str) -> Iterator[int]:
     except OSError as error:
         raise unreadable_error(path, error) from error
     finally:
-        os.close(descriptor)
+        disk.close(descriptor)
 
 
 def escape_path(path: str) -> str:

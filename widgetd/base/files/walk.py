@@ -96,7 +96,9 @@ class _Walker:
         stamp = self.known_empty.get(path)
         if stamp is None:
             return False
-        status = os.stat(path or ".", dir_fd=self.root.descriptor, follow_symlinks=False)
+        status = self.root.system.disk.stat(
+            path or ".", dir_fd=self.root.descriptor, follow_symlinks=False
+        )
         if stamp != stamp_of(status):
             return False
         self.entered.add((status.st_dev, status.st_ino))
@@ -104,23 +106,26 @@ class _Walker:
         return True
 
     def _open(self, path: str) -> None:
-        descriptor = os.open(path or ".", OPEN_FOLDER, dir_fd=self.root.descriptor)
+        disk = self.root.system.disk
+        descriptor = disk.open(path or ".", OPEN_FOLDER, dir_fd=self.root.descriptor)
         try:
             if not self.root.holds(descriptor, path):
                 raise outside_error(path)
-            status = os.fstat(descriptor)
+            status = disk.fstat(descriptor)
             if (which := (status.st_dev, status.st_ino)) not in self.entered:
                 self.entered.add(which)
                 # A folder changed just now may change again under the same stamp.
-                if self._list(descriptor, path + "/" if path else "") and not is_racy(status):
+                if self._list(descriptor, path + "/" if path else "") and not is_racy(
+                    status, self.root.system.clock
+                ):
                     self.listing.empty[path] = stamp_of(status)
         finally:
-            os.close(descriptor)
+            disk.close(descriptor)
 
     def _list(self, descriptor: int, prefix: str) -> bool:
         """List one folder; return whether it holds no folder, no link and none of the files."""
         is_empty = True
-        with os.scandir(descriptor) as entries:
+        with self.root.system.disk.scandir(descriptor) as entries:
             for entry in entries:
                 name = entry.name
                 if name.startswith(HIDDEN):

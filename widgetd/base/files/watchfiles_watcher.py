@@ -11,13 +11,13 @@ from functools import partial
 from pathlib import Path
 
 import anyio
-import anyio.to_thread
 import watchfiles
 from anyio import from_thread
 
 from widgetd.base.files.folder import identify
 from widgetd.base.files.hints import Hints, Skipped
 from widgetd.base.files.limits import LIMITS
+from widgetd.base.system import SYSTEM
 
 
 async def follow(root: Path, hints: Hints, armed: Callable[[], None], _skipped: Skipped) -> None:
@@ -29,7 +29,7 @@ async def follow(root: Path, hints: Hints, armed: Callable[[], None], _skipped: 
     """
     following = partial(_follow, root, hints, armed, _Cancelled())
     # Slow calls of others may occupy all forty threads of the loop's shared limiter.
-    await anyio.to_thread.run_sync(following, limiter=anyio.CapacityLimiter(1))
+    await SYSTEM.threads.run_blocking(following, limiter=anyio.CapacityLimiter(1))
 
 
 class _Cancelled:

@@ -14,9 +14,9 @@ import stat
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from secrets import token_hex
 
 from widgetd.base.files.folder import Folder
+from widgetd.base.system import SYSTEM, Disk
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
@@ -29,25 +29,35 @@ def write_atomically(folder: Folder, name: str, content: bytes, *, replace: bool
         FileExistsError: The file exists, and `replace` is not set.
         OSError: The folder is not writable; the previous file is unchanged.
     """
-    temporary = f".{token_hex(8)}.part"
-    at = folder.descriptor
-    descriptor = os.open(temporary, _NEW, 0o644, dir_fd=at)
+    disk, at = folder.system.disk, folder.descriptor
+    temporary = f".{folder.system.numbers.token_hex(8)}.part"
+    descriptor = disk.open(temporary, _NEW, 0o644, dir_fd=at)
     try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
+        try:
+            write_whole(disk, descriptor, content)
+            disk.fsync(descriptor)
+        finally:
+            disk.close(descriptor)
         if replace:
-            os.rename(temporary, name, src_dir_fd=at, dst_dir_fd=at)
+            disk.rename(temporary, name, src_dir_fd=at, dst_dir_fd=at)
         else:
-            os.link(temporary, name, src_dir_fd=at, dst_dir_fd=at)
-            os.unlink(temporary, dir_fd=at)
+            disk.link(temporary, name, src_dir_fd=at, dst_dir_fd=at)
+            disk.unlink(temporary, dir_fd=at)
     except BaseException:
-        os.unlink(temporary, dir_fd=at)
+        disk.unlink(temporary, dir_fd=at)
         raise
 
 
-def append_lines(path: Path, lines: Sequence[bytes]) -> tuple[int, OSError | None]:
+def write_whole(disk: Disk, descriptor: int, content: bytes) -> None:
+    """Write all of `content`, however little the system takes at once."""
+    rest = memoryview(content)
+    while rest:
+        rest = rest[disk.write(descriptor, rest) :]
+
+
+def append_lines(
+    path: Path, lines: Sequence[bytes], disk: Disk = SYSTEM.disk
+) -> tuple[int, OSError | None]:
     """Append `lines`, as many as there is room for, to the file at `path`, created if need be.
 
     The file may be a device or a pipe. Each line has one line break, at its end.
@@ -58,26 +68,34 @@ def append_lines(path: Path, lines: Sequence[bytes]) -> tuple[int, OSError | Non
     Raises:
         OSError: The file cannot be opened.
     """
-    descriptor = os.open(path, _APPEND, 0o666)
+    descriptor = disk.open(path, _APPEND, 0o666)
     try:
-        status = os.fstat(descriptor)
+        status = disk.fstat(descriptor)
         size = status.st_size if stat.S_ISREG(status.st_mode) else 0
         end = b""
         if size:
-            with suppress(OSError), path.open("rb") as file:
-                file.seek(size - 1)
-                end = b"" if file.read(1) == b"\n" else b"\n"
+            with suppress(OSError):
+                end = _missing_end(path, size, disk)
         content, written, problem = end + b"".join(lines), 0, None
         try:
             while written < len(content):
-                written += os.write(descriptor, memoryview(content)[written:])
+                written += disk.write(descriptor, memoryview(content)[written:])
         except OSError as error:
             problem = error
         whole = content.rfind(b"\n", 0, written) + 1
         # If it cannot be cut off, or another writer has appended, the next append ends the line.
         with suppress(OSError):
-            if whole < written and os.fstat(descriptor).st_size == size + written:
-                os.ftruncate(descriptor, size + whole)
+            if whole < written and disk.fstat(descriptor).st_size == size + written:
+                disk.ftruncate(descriptor, size + whole)
         return max(0, content.count(b"\n", 0, whole) - len(end)), problem
     finally:
-        os.close(descriptor)
+        disk.close(descriptor)
+
+
+def _missing_end(path: Path, size: int, disk: Disk) -> bytes:
+    # The descriptor that appends may not read: the file may be open to writers only.
+    descriptor = disk.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        return b"" if disk.pread(descriptor, 1, size - 1) == b"\n" else b"\n"
+    finally:
+        disk.close(descriptor)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from sqlite3 import Connection
 from typing import TypeVar
 
-import anyio.to_thread
 from anyio import CapacityLimiter
 
+from widgetd.base.system import SYSTEM
 from widgetd.chat.limits import LIMITS, ChatLimits
 from widgetd.server.catalog.state import StateFolder
 
@@ -119,7 +118,7 @@ class ChatDatabase:
         self,
         state: StateFolder | None = None,
         limits: ChatLimits = LIMITS,
-        clock: Callable[[], float] = time.time,
+        clock: Callable[[], float] = SYSTEM.clock.wall_s,
     ) -> None:
         self._limits = limits
         self._clock = clock
@@ -130,7 +129,7 @@ class ChatDatabase:
 
     async def run(self, work: Callable[[Connection], T]) -> T:
         """Run `work` in a transaction, in a worker thread."""
-        return await anyio.to_thread.run_sync(self._run, work, limiter=self._one_at_a_time)
+        return await SYSTEM.threads.run_blocking(self._run, work, limiter=self._one_at_a_time)
 
     async def change(self, thread: str, owner: str, work: Callable[[Connection], None]) -> None:
         """Run `work`, which changes a thread, and then make room."""

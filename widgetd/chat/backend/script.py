@@ -10,7 +10,6 @@ the chat treats it as any other.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from secrets import token_hex
 from typing import Any
 
 import orjson
@@ -18,6 +17,7 @@ from agents import OpenAIChatCompletionsModel
 from httpx2 import AsyncClient, MockTransport, Request, Response
 from openai import AsyncOpenAI
 
+from widgetd.base.system import SYSTEM
 from widgetd.base.text_search import compile_pattern, read_tokens
 from widgetd.chat.backend.tools import IN_WORDS, as_object, text_of
 from widgetd.chat.preflight import SCRIPTED
@@ -175,5 +175,10 @@ def _split_name(tool: str) -> tuple[str, str]:
 def _call(known: Tools, tool: str, arguments: Mapping[str, Any]) -> Delta:
     name = known.get(tool, {}).get("name", tool)
     function = {"name": name, "arguments": orjson.dumps(arguments).decode()}
-    call = {"index": 0, "id": f"call_{token_hex(8)}", "type": "function", "function": function}
+    call = {
+        "index": 0,
+        "id": f"call_{SYSTEM.numbers.token_hex(8)}",
+        "type": "function",
+        "function": function,
+    }
     return {"tool_calls": [call]}

@@ -9,11 +9,9 @@ does in a widget goes back as hidden context, and the agent answers to it.
 
 from __future__ import annotations
 
-import time
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
-from secrets import token_hex
 from typing import Any
 
 import anyio
@@ -43,6 +41,7 @@ from chatkit.types import (
 from typing_extensions import override
 
 from widgetd.base.logs import get_logger
+from widgetd.base.system import SYSTEM
 from widgetd.chat.backend.conversation import Conversation, newest
 from widgetd.chat.backend.model import ChatModel, require_answer
 from widgetd.chat.backend.threads import Threads, with_zone
@@ -119,7 +118,7 @@ class ChatServer(ChatKitServer[Principal]):
             most=limits.last_turns,
             most_bytes=limits.last_turns_bytes,
             ttl_s=limits.last_turn_s,
-            timer=time.monotonic,
+            timer=SYSTEM.clock.steady_s,
         )
 
     @asynccontextmanager
@@ -176,7 +175,7 @@ class ChatServer(ChatKitServer[Principal]):
         )
         messages = await Conversation().to_agent_input(items.data[::-1])
         messages = newest(messages, limits.input_bytes)
-        ends = time.monotonic() + limits.turn_s
+        ends = SYSTEM.clock.steady_s() + limits.turn_s
         message_ids, answer = MessageIds(), AnswerSize(limits.answer_bytes)
         hooks = ToolCallHooks(self._sensitive, limits)
         async with AsyncExitStack() as resources:
@@ -209,7 +208,7 @@ class ChatServer(ChatKitServer[Principal]):
                 events: Any = stream_agent_response(agent_context, run)
                 resources.push_async_callback(events.aclose)
                 while True:
-                    with anyio.fail_after(ends - time.monotonic()):
+                    with anyio.fail_after(ends - SYSTEM.clock.steady_s()):
                         event = await anext(events, None)
                     if event is None:
                         break
@@ -329,7 +328,7 @@ class ChatServer(ChatKitServer[Principal]):
                 "action": action.type,
                 # The raw payload goes nowhere else: it may hold a password.
                 "payload": payload,
-                "idempotency_key": token_hex(8),
+                "idempotency_key": SYSTEM.numbers.token_hex(8),
                 **{name: press[name] for name in _PRESS_FIELDS if press.get(name)},
             },
             context,
@@ -370,7 +369,7 @@ class ChatServer(ChatKitServer[Principal]):
             "confirm": {"label": "Confirm", "action": agree},
         }
         item = WidgetItem(
-            id=f"wgt_{token_hex(8)}",
+            id=f"wgt_{SYSTEM.numbers.token_hex(8)}",
             thread_id=thread.id,
             created_at=datetime.now(UTC),
             widget=to_chatkit(tree),

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from secrets import token_hex
 from typing import Any
 
 import orjson
@@ -22,6 +20,7 @@ from chatkit.types import (
 from pydantic import ValidationError
 from typing_extensions import override
 
+from widgetd.base.system import SYSTEM
 from widgetd.chat.backend.tools import as_object, text_of
 from widgetd.chat.limits import ChatLimits
 from widgetd.core.widget.components import to_chatkit
@@ -50,12 +49,12 @@ class ToolCallHooks(RunHooks[AgentContext[Principal]]):
 
     @override
     async def on_tool_start(self, context: Any, agent: Any, tool: Tool) -> None:
-        self._started_s[context.tool_call_id] = time.perf_counter()
+        self._started_s[context.tool_call_id] = SYSTEM.clock.steady_s()
         await context.context.stream(ProgressUpdateEvent(text=f"Calling {tool.name}"))
 
     @override
     async def on_tool_end(self, context: Any, agent: Any, tool: Tool, result: object) -> None:
-        ms = (time.perf_counter() - self._started_s.pop(context.tool_call_id)) * 1000
+        ms = (SYSTEM.clock.steady_s() - self._started_s.pop(context.tool_call_id)) * 1000
         call, text = self._results.pop(context.tool_call_id, None), text_of(result)
         failed = call is None or call.is_error
         # A token is about four characters.
@@ -107,7 +106,7 @@ class ToolCallHooks(RunHooks[AgentContext[Principal]]):
             )
             return
         item = WidgetItem(
-            id=f"wgt_{token_hex(8)}",
+            id=f"wgt_{SYSTEM.numbers.token_hex(8)}",
             thread_id=context.thread.id,
             created_at=datetime.now(UTC),
             widget=widget,

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from secrets import token_hex
 from typing import Any
 
 from chatkit.types import (
@@ -20,6 +19,7 @@ from chatkit.types import (
 )
 from typing_extensions import override
 
+from widgetd.base.system import SYSTEM
 from widgetd.chat.backend.model import AnswerTooLongError
 
 
@@ -75,7 +75,7 @@ class MessageIds:
             case ThreadItemUpdatedEvent(item_id=given):
                 return event.model_copy(update={"item_id": self.unfinished.get(given, given)})
             case ThreadItemAddedEvent(item=AssistantMessageItem() as item):
-                name = self.unfinished[item.id] = f"msg_{token_hex(8)}"
+                name = self.unfinished[item.id] = f"msg_{SYSTEM.numbers.token_hex(8)}"
             case ThreadItemDoneEvent(item=AssistantMessageItem() as item):
                 name = self.unfinished.pop(item.id)
             case _:

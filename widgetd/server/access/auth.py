@@ -11,7 +11,6 @@ file is refused at once. Only digests of tokens are stored.
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -20,7 +19,6 @@ from hashlib import sha256
 from hmac import compare_digest
 from ipaddress import ip_address
 from pathlib import Path
-from secrets import token_urlsafe
 from stat import S_ISREG
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
@@ -31,6 +29,7 @@ from pydantic import AnyHttpUrl, ConfigDict
 from widgetd.base.errors import ConfigError
 from widgetd.base.logs import get_logger
 from widgetd.base.redaction import conceal, conceal_temporarily
+from widgetd.base.system import SYSTEM
 from widgetd.base.text_search import nearest
 from widgetd.server.access.claims import principal_name, selected_labels
 from widgetd.server.access.principal import CALL, ELEVATED, READ, SCOPES, Principal
@@ -195,7 +194,7 @@ class Access(TokenVerifier):
 
         It grants scopes of `more` besides those of `Principal.delegate`, if `principal` has them.
         """
-        token = token_urlsafe(24)
+        token = SYSTEM.numbers.token_urlsafe(24)
         delegate = principal.delegate(digest(token), more)
         self._delegated.append(delegate)
         try:
@@ -216,7 +215,7 @@ class Access(TokenVerifier):
             return None
         if proven is None:
             return None
-        name = principal_name(proven.claims, time.time())
+        name = principal_name(proven.claims, SYSTEM.clock.wall_s())
         include = selected_labels(proven.claims, "widgets_include")
         exclude = selected_labels(proven.claims, "widgets_exclude")
         if name is None or include is None or exclude is None:

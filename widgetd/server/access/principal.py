@@ -13,11 +13,11 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from hashlib import blake2b
 from math import inf
-from secrets import token_bytes
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from widgetd.base.errors import CallError
+from widgetd.base.system import SYSTEM
 from widgetd.core.widget.widget import Widget
 from widgetd.server.catalog.snapshot import EVERYTHING, Entry, Selection, Snapshot
 
@@ -74,7 +74,7 @@ def is_elevated(widget: Widget) -> bool:
     return widget.definition.sidecar.permission == "elevated"
 
 
-_KEY = token_bytes(16)
+_KEY = SYSTEM.numbers.token_bytes(16)
 
 
 def pseudonym(name: str) -> str:

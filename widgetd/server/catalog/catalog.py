@@ -9,7 +9,6 @@ keeps its entry.
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
@@ -24,6 +23,7 @@ from widgetd.base.files.scan import UNKNOWN, Scan, scan
 from widgetd.base.files.source import Source
 from widgetd.base.limits import Limits
 from widgetd.base.logs import get_logger
+from widgetd.base.system import SYSTEM, System
 from widgetd.core.widget.definition import define
 from widgetd.core.widget.sidecar import SUFFIX
 from widgetd.core.widget.widget import Widget
@@ -54,6 +54,7 @@ class Catalog:
         rollback: The earlier generations, and which of them to serve; None to keep none. The latest
             has the last good content of each file.
         quiet_ms: Time since its last write after which a file is read.
+        system: Reads the folder.
 
     Attributes:
         root: The widgets folder.
@@ -70,15 +71,17 @@ class Catalog:
         settings: str = "",
         rollback: Rollback | None = None,
         quiet_ms: int = FILE_LIMITS.quiet_ms,
+        system: System = SYSTEM,
     ) -> None:
         self.root = root
         self._load = load
         self._limit_bytes = limit_bytes
         self._rollback = rollback
         self._quiet_ms = quiet_ms
+        self._system = system
         self.cost_s = 0.0
         self._scan = UNKNOWN
-        self._missing = MissingFiles()
+        self._missing = MissingFiles(system.clock)
         # Keys of last good content by path, of which a file may have had another path.
         self._recalled: dict[str, str] = {}
         self._current = Snapshot.empty(selection=selection, settings=settings)
@@ -105,10 +108,11 @@ class Catalog:
             confirmed: Whether an operator said that all missing files are deleted.
         """
         before, known = self._scan, self._current.entries
-        now_s = time.monotonic()
+        clock = self._system.clock
+        now_s = clock.steady_s()
         # A file is only gone if the last scan, too, has looked for it.
         named, paths = paths, {*paths, *self._missing.list_due(now_s)} if paths else ()
-        began_s = time.thread_time()
+        began_s = clock.thread_s()
         self._scan = scan(
             self.root,
             paths,
@@ -118,9 +122,10 @@ class Catalog:
             limit_bytes=self._limit_bytes,
             quiet_ms=self._quiet_ms,
             finished=finished,
+            system=self._system,
         )
         if not paths and self._scan.sources is before.sources:
-            self.cost_s = time.thread_time() - began_s
+            self.cost_s = clock.thread_s() - began_s
         degraded, gone = self._missing.examine(
             self._scan, known, now_s, named=named, deleted=deleted, confirmed=confirmed
         )

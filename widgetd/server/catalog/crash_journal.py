@@ -18,7 +18,6 @@ middle of an innocent render looks the same, so a quarantine ends after an hour.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from hashlib import blake2b
@@ -28,6 +27,7 @@ from typing import TYPE_CHECKING, Any, Final
 import orjson
 
 from widgetd.base.errors import CallError
+from widgetd.base.system import SYSTEM
 from widgetd.core.schema.json_values import to_json
 from widgetd.server.catalog.limits import LIMITS
 from widgetd.server.catalog.state import StateFolder
@@ -64,7 +64,7 @@ class CrashJournal:
         state: StateFolder | None = None,
         version: str = "",
         *,
-        now: Callable[[], float] = time.time,
+        now: Callable[[], float] = SYSTEM.clock.wall_s,
     ) -> None:
         self.suspects: frozenset[str] = frozenset()
         self.refused: frozenset[str] = frozenset()

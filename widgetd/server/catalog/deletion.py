@@ -10,20 +10,21 @@ back, unless an operator confirms that they are deleted.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Collection, Mapping
 
 from widgetd.base.errors import Finding
 from widgetd.base.files.folder import Identity
 from widgetd.base.files.persistent_map import key_set, list_missing
 from widgetd.base.files.scan import Scan
+from widgetd.base.system import SYSTEM, Clock
 from widgetd.server.catalog.limits import LIMITS
 
 
 class MissingFiles:
     """The files that are missing, each until when, and the folder that is watched."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Clock = SYSTEM.clock) -> None:
+        self._clock = clock
         self._root: Identity | None = None
         self._compared: tuple[object, object] | None = None
         self._lacking: Collection[str] = ()
@@ -34,7 +35,9 @@ class MissingFiles:
     @property
     def due_s(self) -> float | None:
         """Return the seconds until the next missing file counts as deleted; None without one."""
-        return max(min(self._until_s.values()) - time.monotonic(), 0) if self._until_s else None
+        return (
+            max(min(self._until_s.values()) - self._clock.steady_s(), 0) if self._until_s else None
+        )
 
     def list_due(self, now_s: float) -> list[str]:
         """Return the missing files that count as deleted if a scan misses them at `now_s`."""
@@ -70,7 +73,7 @@ class MissingFiles:
         if deleted:
             self._believe_events(named)
         self._doubt_absence(scan, absent, deleted=deleted)
-        soon_s = time.monotonic() + LIMITS.deletion_grace_s
+        soon_s = self._clock.steady_s() + LIMITS.deletion_grace_s
         until_s = {path: self._until_s.get(path, soon_s) for path in absent}
         gone = frozenset(path for path in absent if confirmed or until_s[path] <= now_s)
         self._until_s = {path: until_s[path] for path in absent if path not in gone}
@@ -102,12 +105,12 @@ class MissingFiles:
         else:
             return
         self._doubted |= set(doubtful)
-        self._until_s |= dict.fromkeys(doubtful, time.monotonic() + LIMITS.empty_grace_s)
+        self._until_s |= dict.fromkeys(doubtful, self._clock.steady_s() + LIMITS.empty_grace_s)
 
     def _believe_events(self, named: Collection[str]) -> None:
         """End the doubt about files whose events came after the scan that missed them."""
         for path in self._doubted.intersection(named):
-            self._until_s[path] = time.monotonic() + LIMITS.deletion_grace_s
+            self._until_s[path] = self._clock.steady_s() + LIMITS.deletion_grace_s
             self._doubted.discard(path)
 
     def _report(self) -> Finding | None:

@@ -8,7 +8,6 @@ is one assignment. The loop knows nothing of clients.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -17,11 +16,11 @@ from pathlib import Path
 from typing import Protocol
 
 import anyio
-import anyio.to_thread
 
 from widgetd.base.files.hints import EVERYWHERE, Hint, Hints
 from widgetd.base.files.limits import LIMITS as FILE_LIMITS
 from widgetd.base.logs import get_logger
+from widgetd.base.system import SYSTEM, Disk, System
 from widgetd.server.catalog.catalog import Catalog
 from widgetd.server.catalog.change import Change, breaking_changes
 from widgetd.server.catalog.limits import LIMITS
@@ -65,6 +64,7 @@ async def reload(
     *,
     on_scan: Callable[[], None],
     observer: ReloadObserver | None = None,
+    system: System = SYSTEM,
 ) -> None:
     """Serve the folder as it changes, until cancelled.
 
@@ -75,20 +75,22 @@ async def reload(
         on_scan: Called after each scan, whatever it found; for the first time when no file was
             being written, or `LIMITS.settling_s` after the start.
         observer: Counts scans and swaps.
+        system: Times and runs the scans.
     """
     # A limiter of our own: file events wait on the default one.
-    limiter = anyio.CapacityLimiter(1)
+    limiter, clock = anyio.CapacityLimiter(1), system.clock
+    run_blocking = partial(system.threads.run_blocking, limiter=limiter)
     hint, current = EVERYWHERE, catalog.current
-    patience_s = time.perf_counter() + LIMITS.settling_s
+    patience_s = clock.steady_s() + LIMITS.settling_s
     while True:
-        started_s = time.perf_counter()
+        started_s = clock.steady_s()
         look = partial(_look, catalog, hint)
-        found = await anyio.to_thread.run_sync(look, limiter=limiter)
-        took_s = time.perf_counter() - started_s
+        found = await run_blocking(look)
+        took_s = clock.steady_s() - started_s
         hints.cost_s = catalog.cost_s
         if observer is not None:
             observer.on_scan(took_s)
-        before, now_s = registry.current, time.time()
+        before, now_s = registry.current, clock.wall_s()
         change = None if found.is_same_as(before) else registry.swap(found)
         if not catalog.unsettled_files or started_s > patience_s:
             on_scan()
@@ -101,11 +103,10 @@ async def reload(
         if catalog.current is not current:
             # Shielded, so that a daemon that is stopped at once remembers what it served.
             with anyio.CancelScope(shield=True):
-                await anyio.to_thread.run_sync(catalog.save_copies, limiter=limiter)
+                await run_blocking(catalog.save_copies)
             current = catalog.current
         if change is not None and observer is not None:
-            ago = partial(_age_s, catalog.root, found, change, now_s)
-            saved_s = await anyio.to_thread.run_sync(ago, limiter=limiter)
+            saved_s = await run_blocking(_age_s, catalog.root, found, change, now_s, system.disk)
             swap = Swap(snapshot=found, change=change, saved_s=saved_s, routine=hint.routine)
             observer.on_swap(swap)
         hint = Hint(paths=catalog.unsettled_files)
@@ -118,13 +119,13 @@ def _look(catalog: Catalog, hint: Hint) -> Snapshot:
     return catalog.choose()
 
 
-def _age_s(root: Path, served: Snapshot, change: Change, now_s: float) -> float | None:
+def _age_s(root: Path, served: Snapshot, change: Change, now_s: float, disk: Disk) -> float | None:
     """Return the age of the newest changed file at `now_s`; None if none of them is left."""
     paths = [served.widgets[tool].definition.path for tool in change.added + change.changed]
     written_s = []
     for path in paths[: FILE_LIMITS.hinted_paths]:
         with suppress(OSError):
-            written_s.append((root / path).stat().st_ctime)
+            written_s.append(disk.stat(root / path).st_ctime)
     return now_s - max(written_s) if written_s else None
 
 

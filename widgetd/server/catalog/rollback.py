@@ -11,7 +11,6 @@ served, so it ends no rollback.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
@@ -70,7 +69,9 @@ def read_request(state: StateFolder) -> RollbackRequest | None:
 
 def write_request(state: StateFolder, generation: str) -> bool:
     """Ask the daemon, or the next one, to serve a generation; return whether it was written."""
-    return _write(state, RollbackRequest(generation=generation, since_s=time.time()))
+    return _write(
+        state, RollbackRequest(generation=generation, since_s=state.system.clock.wall_s())
+    )
 
 
 def _write(state: StateFolder, request: RollbackRequest) -> bool:

@@ -11,19 +11,20 @@ import errno
 import fcntl
 import os
 import stat
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from hashlib import blake2b
-from mmap import mmap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from widgetd.base.files.stamp import Stamp, stamp_of
+from widgetd.base.files.write import write_whole
 from widgetd.base.logs import get_logger
+from widgetd.base.system import SYSTEM, System
 from widgetd.server.catalog.limits import LIMITS
 
 if TYPE_CHECKING:
+    from mmap import mmap
     from sqlite3 import Connection
 
 _log = get_logger()
@@ -32,6 +33,7 @@ _SAFELY = os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 """A pipe would block until its other end opens; a link could lead out of the folder."""
 
 _ASIDE = ".new"
+_PART_BYTES = 1 << 20
 _FILE_MODE, _FOLDER_MODE, _OTHERS = 0o600, 0o700, 0o077
 
 
@@ -42,22 +44,25 @@ class StateFolder:
 
     Args:
         path: The folder; created with the first file.
+        system: Reads and writes it.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, system: System = SYSTEM) -> None:
         self._path = path
+        self.system = system
+        self._disk = system.disk
         self._failing: set[str] = set()
 
     @classmethod
-    def of(cls, state: Path, widgets: Path) -> StateFolder:
+    def of(cls, state: Path, widgets: Path, system: System = SYSTEM) -> StateFolder:
         """Return the folder in `state`, which others may share, of the folder `widgets`."""
-        real = os.fsencode(os.path.realpath(widgets))
-        return cls(state / blake2b(real, digest_size=8).hexdigest())
+        real = os.fsencode(system.disk.realpath(widgets))
+        return cls(state / blake2b(real, digest_size=8).hexdigest(), system)
 
     def names(self, folder: str) -> list[str]:
         """Return the names of the files in a folder of this one."""
         with self._attempting(folder), suppress(FileNotFoundError):
-            return sorted(path.name for path in (self._path / folder).iterdir())
+            return sorted(self._disk.listdir(self._path / folder))
         return []
 
     def read(self, name: str, *, most_bytes: int) -> bytes | None:
@@ -65,17 +70,21 @@ class StateFolder:
         with (
             self._attempting(name),
             suppress(FileNotFoundError),
-            _open(self._path / name, os.O_RDONLY) as descriptor,
-            open(descriptor, "rb", closefd=False) as file,
+            self._open(self._path / name, os.O_RDONLY) as descriptor,
         ):
-            if os.fstat(descriptor).st_size <= most_bytes:
-                return file.read(most_bytes)
+            if self._disk.fstat(descriptor).st_size <= most_bytes:
+                return b"".join(self._read_parts(descriptor, most_bytes))
         return None
+
+    def _read_parts(self, descriptor: int, most_bytes: int) -> Iterator[bytes]:
+        while most_bytes and (part := self._disk.read(descriptor, min(most_bytes, _PART_BYTES))):
+            most_bytes -= len(part)
+            yield part
 
     def stamp(self, name: str) -> Stamp | None:
         """Return what changes whenever a file is replaced; None if it is absent or hidden."""
         with suppress(OSError):
-            return stamp_of((self._path / name).lstat())
+            return stamp_of(self._disk.stat(self._path / name, follow_symlinks=False))
         return None
 
     def write(self, name: str, content: bytes) -> bool:
@@ -87,22 +96,21 @@ class StateFolder:
         aside = path.with_name(path.name.partition("-")[0] + _ASIDE)
         with self._attempting(name):
             self._make_folder(path.parent)
-            aside.unlink(missing_ok=True)
+            with suppress(FileNotFoundError):
+                self._disk.unlink(aside)
             try:
-                with (
-                    _open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL) as descriptor,
-                    open(descriptor, "wb", closefd=False) as file,
-                ):
-                    file.write(content)
+                flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+                with self._open(aside, flags) as descriptor:
+                    write_whole(self._disk, descriptor, content)
                     if os.geteuid() == 0:
                         # An operator's command must leave files that the daemon can read.
-                        owner = path.parent.stat()
+                        owner = self._disk.stat(path.parent)
                         with suppress(PermissionError):
-                            os.fchown(descriptor, owner.st_uid, owner.st_gid)
-                aside.replace(path)
+                            self._disk.fchown(descriptor, owner.st_uid, owner.st_gid)
+                self._disk.rename(aside, path)
             except OSError:
                 with suppress(OSError):
-                    aside.unlink()
+                    self._disk.unlink(aside)
                 raise
             return True
         return False
@@ -116,9 +124,9 @@ class StateFolder:
         if self.write(name, content):
             with (
                 self._attempting(name),
-                _open(self._path / name, os.O_RDWR) as descriptor,
+                self._open(self._path / name, os.O_RDWR) as descriptor,
             ):
-                return mmap(descriptor, most_bytes)
+                return self._disk.mmap(descriptor, most_bytes)
         return None
 
     def database(self, name: str, prepare: Callable[[Connection], None]) -> Connection | None:
@@ -138,7 +146,7 @@ class StateFolder:
                     with suppress(FileNotFoundError):
                         (self._path.parent / (name + ending)).rename(f"{path}{ending}")
             # SQLite follows links, and gives its journals the mode of the file.
-            with _open(path, os.O_RDWR | os.O_CREAT):
+            with self._open(path, os.O_RDWR | os.O_CREAT):
                 pass
             opened = sqlite3.connect(path, check_same_thread=False)
             try:
@@ -166,20 +174,21 @@ class StateFolder:
             if descriptor is not None:
                 # A child process that was forked in the block has the lock, too.
                 with suppress(OSError):
-                    fcntl.flock(descriptor, fcntl.LOCK_UN)
-                os.close(descriptor)
+                    self._disk.flock(descriptor, fcntl.LOCK_UN)
+                self._disk.close(descriptor)
 
     def _lock(self, name: str) -> int | None:
         with self._attempting(name):
             self._make_folder(self._path)
             # The folder itself, because files are replaced.
-            descriptor = os.open(self._path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-            until_s = time.monotonic() + LIMITS.state_lock_s
-            while not _try_lock(descriptor):
-                if time.monotonic() > until_s:
-                    os.close(descriptor)
+            descriptor = self._disk.open(self._path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            clock = self.system.clock
+            until_s = clock.steady_s() + LIMITS.state_lock_s
+            while not self._try_lock(descriptor):
+                if clock.steady_s() > until_s:
+                    self._disk.close(descriptor)
                     raise OSError(errno.EBUSY, "Another process is writing to it")
-                time.sleep(LIMITS.state_lock_poll_s)
+                clock.sleep(LIMITS.state_lock_poll_s)
             return descriptor
         return None
 
@@ -188,16 +197,15 @@ class StateFolder:
         with self._attempting(name):
             self._make_folder(self._path)
             flags = os.O_RDWR | os.O_APPEND | os.O_CREAT
-            with _open(self._path / name, flags) as descriptor:
-                size = os.fstat(descriptor).st_size
-                if size and os.pread(descriptor, 1, size - 1) != b"\n":
+            with self._open(self._path / name, flags) as descriptor:
+                size = self._disk.fstat(descriptor).st_size
+                if size and self._disk.pread(descriptor, 1, size - 1) != b"\n":
                     # A crash cut the last line short; the new one must not be appended to it.
                     lines = b"\n" + lines
                 try:
-                    while lines:
-                        lines = lines[os.write(descriptor, lines) :]
+                    write_whole(self._disk, descriptor, lines)
                 except OSError:
-                    os.ftruncate(descriptor, size)
+                    self._disk.ftruncate(descriptor, size)
                     raise
             return True
         return False
@@ -205,22 +213,55 @@ class StateFolder:
     def remove(self, name: str) -> bool:
         """Delete a file; return whether it does not exist any more."""
         with self._attempting(name):
-            (self._path / name).unlink(missing_ok=True)
+            with suppress(FileNotFoundError):
+                self._disk.unlink(self._path / name)
             return True
         return False
 
     def _make_folder(self, folder: Path) -> None:
         """Create `folder`, and remove the access of other users to everything that is ours."""
-        if not folder.is_dir():
-            # mkdir(parents=True) would make the parents with the umask's mode.
-            for missing in reversed([each for each in folder.parents if not each.exists()]):
-                missing.mkdir(_FOLDER_MODE, exist_ok=True)
-            folder.mkdir(_FOLDER_MODE, exist_ok=True)
+        if not self._exists(folder):
+            # os.makedirs would make the parents with the umask's mode.
+            parents = [parent for parent in folder.parents if not self._exists(parent)]
+            for missing in (*reversed(parents), folder):
+                with suppress(FileExistsError):
+                    self._disk.mkdir(missing, _FOLDER_MODE)
         # Earlier versions left the mode to the umask. A folder of another user stays as it is: on
         # a volume that an orchestrator hands over by its group nothing else is possible.
-        if self._path.stat().st_mode & _OTHERS:
+        if self._disk.stat(self._path).st_mode & _OTHERS:
             with suppress(PermissionError):
-                self._path.chmod(_FOLDER_MODE)
+                self._disk.chmod(self._path, _FOLDER_MODE)
+
+    def _exists(self, path: Path) -> bool:
+        try:
+            self._disk.stat(path)
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        return True
+
+    def _try_lock(self, descriptor: int) -> bool:
+        """Return whether no other process has the lock; a file system may have no locks."""
+        try:
+            self._disk.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        except OSError:
+            pass
+        return True
+
+    @contextmanager
+    def _open(self, path: Path, flags: int) -> Iterator[int]:
+        descriptor = self._disk.open(path, flags | _SAFELY, _FILE_MODE)
+        try:
+            about = self._disk.fstat(descriptor)
+            if not stat.S_ISREG(about.st_mode):
+                raise OSError(errno.EINVAL, "Not a file")
+            if about.st_mode & _OTHERS:
+                with suppress(PermissionError):
+                    self._disk.fchmod(descriptor, _FILE_MODE)
+            yield descriptor
+        finally:
+            self._disk.close(descriptor)
 
     def fail(self, name: str, problem: str) -> None:
         """Log that `name` cannot be kept, once until everything can be kept again."""
@@ -258,31 +299,5 @@ def unseal(line: bytes) -> bytes | None:
     return body if seal(body) == line else None
 
 
-def _try_lock(descriptor: int) -> bool:
-    """Return whether no other process has the lock; where the file system has none, none does."""
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:
-        pass
-    return True
-
-
 def _part(name: str) -> str:
     return name.partition("/")[0]
-
-
-@contextmanager
-def _open(path: Path, flags: int) -> Iterator[int]:
-    descriptor = os.open(path, flags | _SAFELY, _FILE_MODE)
-    try:
-        about = os.fstat(descriptor)
-        if not stat.S_ISREG(about.st_mode):
-            raise OSError(errno.EINVAL, "Not a file")
-        if about.st_mode & _OTHERS:
-            with suppress(PermissionError):
-                os.fchmod(descriptor, _FILE_MODE)
-        yield descriptor
-    finally:
-        os.close(descriptor)

@@ -14,7 +14,6 @@ others wrote.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -187,7 +186,7 @@ class Versions:
             return
         version = Version(
             generation=snapshot.generation,
-            since_s=time.time(),
+            since_s=self._state.system.clock.wall_s(),
             widgets=len(snapshot.widgets),
             tools=_tools(snapshot, changes, log.files),
             changes=changes,

@@ -7,7 +7,6 @@ no other. No client is notified of widgets that it may not see, nor after its to
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from functools import cache
@@ -33,6 +32,7 @@ from mcp_types import (
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from widgetd.base.errors import CallError
+from widgetd.base.system import SYSTEM
 from widgetd.server.access.principal import CALLER, Audience, Principal
 from widgetd.server.mcp import sdk
 from widgetd.server.mcp.limits import LIMITS
@@ -142,7 +142,7 @@ class Clients:
         """Answer `subscriptions/listen`: notify this client until it or its token ends."""
         principal = CALLER.get().principal
         streams = self._streams.setdefault(principal.audience, ListenStreams())
-        with anyio.move_on_after(principal.remaining_s(time.time())) as scope:
+        with anyio.move_on_after(principal.remaining_s(SYSTEM.clock.wall_s())) as scope:
             self._open[scope] = principal
             streams.open += 1
             try:
@@ -206,7 +206,7 @@ class Clients:
         client that does not read delays no other.
         """
         self._tasks = tasks
-        notice_for, now = cache(notice_for), time.time()
+        notice_for, now = cache(notice_for), SYSTEM.clock.wall_s()
         legacy = list(self._legacy.values())
         for client in legacy:
             if client.principal.remaining_s(now) <= 0:

@@ -14,7 +14,6 @@ Source: MCP specification 2026-07-28, basic/utilities/mrtr; 2025-06-18, client/e
 
 from __future__ import annotations
 
-import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -28,6 +27,7 @@ from mcp_types import CallToolRequestParams, ElicitResult
 from pydantic import ValidationError
 
 from widgetd.base.errors import CallError
+from widgetd.base.system import SYSTEM
 from widgetd.core.schema.json_values import to_json
 from widgetd.core.widget.actions.question import Question, find_question
 from widgetd.core.widget.widget import Widget
@@ -140,7 +140,7 @@ async def _take_answer(
         render = await server.rendering.load(press["render_id"] if press else key, caller)
     except CallError:
         return None
-    is_late = time.time() - render.created > server.options.form_s
+    is_late = SYSTEM.clock.wall_s() - render.created > server.options.form_s
     if render.tool != widget.tool or render.owner != caller.principal.name or is_late:
         return None
     form = _RenderForm(server=server, caller=caller, render=render)

@@ -14,9 +14,9 @@ from typing import Any, Literal
 from weakref import WeakKeyDictionary
 
 import orjson
-from anyio import to_thread
 from fastmcp.resources.base import Resource
 
+from widgetd.base.system import SYSTEM
 from widgetd.core.widget.widget import Widget
 from widgetd.server.access.principal import MAX_AUDIENCES
 from widgetd.server.catalog.change import Change
@@ -189,7 +189,7 @@ class ResourceListings:
         if pages is not None:
             return pages
         if len(snapshot.widgets) - len(self._made) > LIMITS.threaded_resources:
-            entries = await to_thread.run_sync(self._entries, snapshot)
+            entries = await SYSTEM.threads.run_blocking(self._entries, snapshot)
         else:
             entries = self._entries(snapshot)
         entries = {**entries, **_by_uri(resources_of(readable))}

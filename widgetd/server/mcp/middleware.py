@@ -7,7 +7,6 @@ gets a protocol error.
 
 from __future__ import annotations
 
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -19,6 +18,7 @@ from mcp_types.methods import SPEC_CLIENT_METHODS, validate_client_request
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from widgetd.base.errors import CallError
+from widgetd.base.system import SYSTEM
 from widgetd.server.access.auth import principal_of
 from widgetd.server.access.principal import (
     CALL,
@@ -185,7 +185,7 @@ async def _measure(
     tool = params.get("name") if method == CALLS else None
     if isinstance(tool, str) and (tool in caller.snapshot.widgets or tool in server.builtin):
         attributes["gen_ai.tool.name"] = tool
-    started_s = time.perf_counter()
+    started_s = SYSTEM.clock.steady_s()
     try:
         answer = await answering()
         is_error = getattr(answer, "is_error", False)
@@ -200,7 +200,7 @@ async def _measure(
     else:
         return answer
     finally:
-        record(time.perf_counter() - started_s, attributes)
+        record(SYSTEM.clock.steady_s() - started_s, attributes)
 
 
 @asynccontextmanager

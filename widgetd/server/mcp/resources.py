@@ -15,12 +15,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from anyio import to_thread
 from fastmcp.resources.base import Resource, ResourceContent, ResourceResult
 from fastmcp.resources.template import ResourceTemplate
 from orjson import Fragment
 from pydantic import AnyUrl
 
+from widgetd.base.system import SYSTEM
 from widgetd.base.text_search import compile_pattern
 from widgetd.core.widget.components.lucide import find_icons
 from widgetd.core.widget.page_program import program_or_empty
@@ -63,7 +63,7 @@ class ServedResource(Resource):
         """Return the content with its type and metadata."""
         content = self.content
         if callable(content):
-            content = await to_thread.run_sync(content)
+            content = await SYSTEM.threads.run_blocking(content)
         item = ResourceContent(content, mime_type=self.mime_type, meta=self.meta)
         return ResourceResult([item])
 

@@ -16,6 +16,7 @@ from typing import Any
 from fastmcp import FastMCP
 
 from widgetd.base.errors import CallError
+from widgetd.base.system import SYSTEM, System
 from widgetd.core.widget.widget import Widget
 from widgetd.server.access.principal import LOCAL, Caller, ClientInfo, Principal, SnapshotViews
 from widgetd.server.catalog.crash_journal import CrashJournal
@@ -63,6 +64,7 @@ class ServerOptions:
         services: The services of the toolsets, by type.
         traced: Whether each request gets an OpenTelemetry span.
         record_duration: Receives the duration of each request; None to measure none.
+        system: Dates renders and presses, and makes their ids.
     """
 
     policy: Policy = field(default_factory=Policy)
@@ -87,6 +89,7 @@ class ServerOptions:
     services: Mapping[type, object] = field(default_factory=lambda: MappingProxyType({}))
     traced: bool = False
     record_duration: RecordDuration | None = None
+    system: System = SYSTEM
 
 
 class Server:
@@ -126,6 +129,7 @@ class Server:
             observers=options.observers,
             journal=options.journal,
             images=options.images,
+            system=options.system,
         )
         self.builtin = builtin = BuiltinTools(options.builtin, options.toolsets, options.unlisted)
         self._readable = tuple(one for one in options.readable if one.toolset in options.toolsets)

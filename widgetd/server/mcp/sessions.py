@@ -14,11 +14,11 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import ceil
-from time import time
 
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from widgetd.base.errors import CallError
+from widgetd.base.system import SYSTEM
 from widgetd.server.access.auth import principal_of
 from widgetd.server.access.principal import Principal
 from widgetd.server.mcp import asgi, sdk
@@ -135,7 +135,7 @@ class Sessions:
                     opened = True
                     self._clients.stream_opened(session)
 
-            left_s = min(principal.remaining_s(time()), LIMITS.session_s)
+            left_s = min(principal.remaining_s(SYSTEM.clock.wall_s()), LIMITS.session_s)
             loop = asyncio.get_running_loop()
             ending = loop.call_later(left_s, sdk.end_stream, self.app, session)
             try:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 
-import anyio.to_thread
 from mcp_types import INVALID_REQUEST
 
 from widgetd.base.errors import CallError
+from widgetd.base.system import SYSTEM
 from widgetd.core.schema.json_text import find_duplicate_key
 from widgetd.server.mcp import asgi
 from widgetd.server.mcp.limits import LIMITS
@@ -71,7 +71,7 @@ async def _check(body: bytes) -> None:
     if "\0" in text:  # UTF-16, which some parsers guess
         raise CallError("W2009", "the message is not UTF-8; JSON is")
     if len(body) > LIMITS.checked_bytes:
-        twice = await anyio.to_thread.run_sync(find_duplicate_key, text)
+        twice = await SYSTEM.threads.run_blocking(find_duplicate_key, text)
     else:
         twice = find_duplicate_key(text)
     if twice is not None:

@@ -20,12 +20,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import anyio
-import anyio.to_thread
 import orjson
 
 from widgetd.base.errors import ConfigError
 from widgetd.base.files.write import append_lines
 from widgetd.base.logs import get_logger
+from widgetd.base.system import SYSTEM, System
 from widgetd.core.widget.widget import Widget
 from widgetd.server.observe.limits import LIMITS
 from widgetd.server.observe.observer import ActionRecord, CallRecord, Observer
@@ -42,6 +42,7 @@ class Audit(Observer):
     Args:
         path: The file; created or appended to.
         most_bytes: Size at which the file is rotated.
+        system: Writes the file.
 
     Attributes:
         lost: Lines that neither the disk nor the queue had room for.
@@ -50,8 +51,9 @@ class Audit(Observer):
         ConfigError: The file cannot be written (W0006); a full disk raises nothing.
     """
 
-    def __init__(self, path: Path, *, most_bytes: int) -> None:
+    def __init__(self, path: Path, *, most_bytes: int, system: System = SYSTEM) -> None:
         self._path = path
+        self._system = system
         self._most_bytes = most_bytes
         self._records: list[CallRecord] = []
         self._waiting: deque[bytes] = deque()
@@ -61,7 +63,7 @@ class Audit(Observer):
         self._queued = anyio.Event()
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            _, full = append_lines(path, [_line(event="audit.started")])
+            _, full = append_lines(path, [_line(event="audit.started")], system.disk)
         except OSError as error:
             problem = f"the audit file {path} cannot be written ({error.strerror})"
             raise ConfigError("W0006", problem, "name another with --audit", exit_code=3) from None
@@ -154,7 +156,7 @@ class Audit(Observer):
         loss = [_line(event="audit.lost", calls=unrecorded)] if unrecorded else []
         if not (lines or loss):
             return
-        written, problem = await anyio.to_thread.run_sync(self._append, lines + loss)
+        written, problem = await self._system.threads.run_blocking(self._append, lines + loss)
         if written > len(lines):
             self._unrecorded -= unrecorded
         self._lose(max(0, len(lines) - written))
@@ -182,7 +184,7 @@ class Audit(Observer):
                     if younger.exists():
                         younger.replace(path.with_name(f"{path.name}.{number}"))
                 started = [_line(event="audit.started")]
-            written, problem = append_lines(path, started + lines)
+            written, problem = append_lines(path, started + lines, self._system.disk)
         except OSError as error:
             return 0, error
         return max(0, written - len(started)), problem

@@ -8,7 +8,6 @@ of libraries and exceptions, which may contain a caller's data, are dropped.
 
 from __future__ import annotations
 
-import secrets
 import threading
 from collections import deque
 from collections.abc import Mapping
@@ -19,6 +18,7 @@ from typing import Any
 import orjson
 
 from widgetd.base.errors import CallError
+from widgetd.base.system import SYSTEM
 from widgetd.base.text_search import compile_pattern
 from widgetd.server.observe.limits import LIMITS
 
@@ -59,7 +59,7 @@ class LogRing:
         self._lock = threading.Lock()
         self._number = 0
         # Cursors of another process must be recognised.
-        self._process = secrets.token_hex(4)
+        self._process = SYSTEM.numbers.token_hex(4)
         self.bytes_kept = 0
 
     def __call__(self, _logger: object, method: str, event: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeVar
 
+from widgetd.base.system import SYSTEM
 from widgetd.core.widget.widget import Widget
 from widgetd.server.access.principal import Caller
 
@@ -130,13 +130,13 @@ async def observe_call(
     observers: Collection[Observer],
 ) -> T:
     """Run `handler` for a call, report the call to all observers and return the answer."""
-    started_s = time.perf_counter()
+    started_s = SYSTEM.clock.steady_s()
     answer: Any = {}
     try:
         answer = await handler()
         return answer  # type: ignore[no-any-return]  # the handler's own type
     finally:
-        seconds = time.perf_counter() - started_s
+        seconds = SYSTEM.clock.steady_s() - started_s
         tool, (name, arguments) = _text(params.get("name")), target_of(params)
         widgets = caller.snapshot.widgets
         if isinstance(answer, EncodedResult):

@@ -5,12 +5,12 @@ Paths are relative to the widgets folder; nothing else of the disk, and no call,
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
+from widgetd.base.system import SYSTEM, Clock
 from widgetd.server.access.principal import pseudonym
 from widgetd.server.observe.limits import LIMITS
 
@@ -32,6 +32,7 @@ class Health:
         rollback: Returns the rollback that is served, `{"generation", "since"}` or None; None
             without a state folder.
         stalled_s: Time without a scan after which the daemon counts as stalled.
+        clock: Measures that time.
     """
 
     scanned: bool = False
@@ -41,13 +42,17 @@ class Health:
     upstreams: Callable[[], dict[str, int]] | None = None
     upstream_states: Callable[[], dict[str, Any]] | None = None
     rollback: Callable[[], dict[str, str] | None] | None = None
-    _scanned_s: float = field(default_factory=time.monotonic)
+    clock: Clock = SYSTEM.clock
+    _scanned_s: float = field(init=False)
     _waiting: list[Callable[[], None]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._scanned_s = self.clock.steady_s()
 
     def record_scan(self) -> None:
         """Note that a scan finished and its result is being served."""
         self.scanned = True
-        self._scanned_s = time.monotonic()
+        self._scanned_s = self.clock.steady_s()
         waiting, self._waiting = self._waiting, []
         for callback in waiting:
             callback()
@@ -58,7 +63,7 @@ class Health:
 
     def is_progressing(self) -> bool:
         """Return whether scans are still happening."""
-        return time.monotonic() - self._scanned_s < self.stalled_s
+        return self.clock.steady_s() - self._scanned_s < self.stalled_s
 
     @property
     def ready(self) -> bool:

@@ -9,7 +9,6 @@ process ended before its outcome was stored may have been done, and is not done 
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -115,6 +114,7 @@ class ActionRunner:
         claim = await answers.recall(_claim_key(operation))
         if claim is None:
             note = press.action.note
+            clock = self.rendering.system.clock
             terms = self.caller.find_terms(note.upstream, note.tool)
             if terms is None:
                 raise not_allowed(note.upstream, note.tool)
@@ -123,7 +123,7 @@ class ActionRunner:
                 return await self._ask(press, operation, request, terms.title), None
             if terms.confirm:
                 await self._check_token(press, operation, request)
-            until = time.time() + terms.patience_s + LIMITS.outcome_margin_s
+            until = clock.wall_s() + terms.patience_s + LIMITS.outcome_margin_s
             mine: Mapping[str, Any] = {"until": until}
             if await answers.claim(_claim_key(operation), mine, owner=press.render.owner):
                 # The client may be gone before the upstream has answered.
@@ -161,13 +161,17 @@ class ActionRunner:
         )
         return str(known[_STORED])
 
+    @property
+    def _confirmations(self) -> Confirmations:
+        return Confirmations(self.store.idempotency, self.rendering.system.numbers)
+
     async def _ask(
         self, press: Press, operation: str, request: Mapping[str, Any], title: str
     ) -> dict[str, Any]:
         """Keep the request, and return the question whether to send it."""
         # As text, for integers of any length.
         call = {_STORED: operation, "request": to_json(request).decode()}
-        token = await Confirmations(self.store.idempotency).ask(call, owner=press.principal)
+        token = await self._confirmations.ask(call, owner=press.principal)
         return {"status": "confirm", "text": _question(press, title), "token": token}
 
     async def _check_token(self, press: Press, operation: str, request: Mapping[str, Any]) -> None:
@@ -176,7 +180,7 @@ class ActionRunner:
         Raises:
             CallError: They agreed to another press (W5015) or to another request (W2406).
         """
-        confirmations, owner = Confirmations(self.store.idempotency), press.principal
+        confirmations, owner = self._confirmations, press.principal
         agreed = await confirmations.take(press.token, owner=owner)
         if agreed is None or agreed.get(_STORED) != operation:
             if await self.store.idempotency.recall(_claim_key(operation)) is not None:
@@ -187,7 +191,8 @@ class ActionRunner:
             raise _change_error("it would send something else than the question showed")
 
     async def _execute(self, press: Press, operation: str, request: Mapping[str, Any]) -> Answered:
-        started_s, note, value = time.perf_counter(), press.action.note, None
+        clock = self.rendering.system.clock
+        started_s, note, value = clock.steady_s(), press.action.note, None
         try:
             answer = await self.caller.call_action(
                 note.upstream, note.tool, request, key=operation, principal=press.principal
@@ -215,7 +220,7 @@ class ActionRunner:
             tool=note.tool,
             outcome=outcome.status,
             code=outcome.code,
-            seconds=time.perf_counter() - started_s,
+            seconds=clock.steady_s() - started_s,
             principal=press.principal,
         )
         for observer in self.observers:
@@ -275,7 +280,7 @@ class ActionRunner:
         """Wait for the outcome of an operation that another request claimed."""
         renders, version = self.store.renders, press.render.version
         while (outcome := await self.find_outcome(operation)) is None:
-            left_s = until - time.time()
+            left_s = until - self.rendering.system.clock.wall_s()
             if left_s <= 0:
                 outcome = _describe_failure(CallError("W5013", ""), press.action.note.upstream)
                 await self._commit(press, operation, outcome, None)

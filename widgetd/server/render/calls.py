@@ -6,20 +6,18 @@ and a backend's POST. The transport is unknown here; the caller is an argument.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
-from secrets import token_urlsafe
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
 
 import anyio
-import anyio.to_thread
 import orjson
 
 from widgetd.base.errors import CallError, WidgetError
+from widgetd.base.system import SYSTEM, System
 from widgetd.core.schema.json_values import size, to_json
 from widgetd.core.schema.validator import ValidArguments
 from widgetd.core.widget.actions import has_actions
@@ -66,8 +64,9 @@ class Renderer:
     Args:
         registry: The snapshot being served, to hide renders of widgets that became invisible.
         images: The images that results bring along; None for none.
-        clock: Returns the time in seconds since the epoch.
-        new_id: Returns a new render id that cannot be guessed.
+        system: Its clock, threads and random numbers.
+        clock: Returns the time in seconds since the epoch; None for that of `system`.
+        new_id: Returns a new render id; None for ids that cannot be guessed.
     """
 
     def __init__(
@@ -79,11 +78,13 @@ class Renderer:
         observers: Sequence[Observer] = (),
         journal: CrashJournal | None = None,
         images: InlineImages | None = None,
-        clock: Callable[[], float] = time.time,
-        new_id: Callable[[], str] = lambda: f"{RENDER_PREFIX}{token_urlsafe(12)}",
+        system: System = SYSTEM,
+        clock: Callable[[], float] | None = None,
+        new_id: Callable[[], str] | None = None,
     ) -> None:
         self.journal = journal or CrashJournal()
         self.feeds = Feeds()
+        self.system = system
         self._registry = registry
         self._policy = policy
         self._store = store
@@ -93,8 +94,8 @@ class Renderer:
         self._page_results = lru_cache(maxsize=LIMITS.page_results)(
             partial(tool_result, policy=policy, is_for_page=True)
         )
-        self._clock = clock
-        self._new_id = new_id
+        self._clock = clock or system.clock.wall_s
+        self._new_id = new_id or (lambda: f"{RENDER_PREFIX}{system.numbers.token_urlsafe(12)}")
         self._compiled = CompiledCache()
         # One at a time: worker threads share the interpreter with the event loop.
         self._thread_limit = anyio.CapacityLimiter(1)
@@ -353,7 +354,7 @@ class Renderer:
             filled = await self.feeds.fill(widget, feed, arguments, strict=strict, owner=owner)
             arguments = filled.checked.arguments
         self._compiled.touch(widget)
-        draw = partial(self._draw, widget, arguments, filled, time.perf_counter())
+        draw = partial(self._draw, widget, arguments, filled, self.system.clock.steady_s())
         render = self._finish(widget, await self._run(arguments, draw), generation, owner)
         if filled is not None and (filled.mark or asked):
             text = f"{render.text} (as of {filled.as_of})" if filled.as_of else render.text
@@ -364,7 +365,7 @@ class Renderer:
     async def _run(self, arguments: Mapping[str, Any], draw: Callable[[], T]) -> T:
         """Call `draw`, in a worker thread if it draws from large arguments."""
         if size(arguments, LIMITS.threaded_values) > LIMITS.threaded_values:
-            return await anyio.to_thread.run_sync(draw, limiter=self._thread_limit)
+            return await self.system.threads.run_blocking(draw, limiter=self._thread_limit)
         return draw()
 
     def make(
@@ -383,7 +384,7 @@ class Renderer:
                 widgetd before (W1014).
         """
         self._compiled.touch(widget)
-        drawn = self._draw(widget, arguments, None, time.perf_counter(), made)
+        drawn = self._draw(widget, arguments, None, self.system.clock.steady_s(), made)
         return self._finish(widget, drawn, generation, owner)
 
     def _draw(
@@ -401,7 +402,7 @@ class Renderer:
                 made = widget.draw(filled.checked, identity=identity)
             elif made is None:
                 made = widget.call(arguments, strict=self._policy.strict, identity=identity)
-            duration_ms = round((time.perf_counter() - started_s) * 1000, 3)
+            duration_ms = round((self.system.clock.steady_s() - started_s) * 1000, 3)
             text = widget.summary.text(made.arguments)
             body = ""
             if (widget.definition.sidecar.text or self._policy.text) == "markdown":
@@ -460,7 +461,7 @@ class Renderer:
             elevated=is_elevated(widget),
             labels=labels,
             owner=owner,
-            press=token_urlsafe(12) if acts else "",
+            press=self.system.numbers.token_urlsafe(12) if acts else "",
         )
 
 

@@ -9,7 +9,6 @@ Source: modelcontextprotocol/ext-apps#761, anthropics/claude-ai-mcp#40.
 
 from __future__ import annotations
 
-import time
 from base64 import b64encode
 from collections import OrderedDict
 from collections.abc import Collection
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import anyio
 
+from widgetd.base.system import SYSTEM
 from widgetd.base.text_search import compile_pattern, read_tokens
 from widgetd.core.widget.images import find_blocked
 from widgetd.server.render.limits import LIMITS
@@ -56,7 +56,7 @@ class InlineImages:
         """Fetch the images of a tree's JSON that are not cached; what cannot be had is left out."""
         if not self._origins:
             return
-        now = time.monotonic()
+        now = SYSTEM.clock.steady_s()
         missing = [one for one in self._find(tree) if self._cached.get(one, (0.0,))[0] <= now]
         if not missing:
             return
@@ -97,7 +97,7 @@ class InlineImages:
     async def _keep(self, client: httpx2.AsyncClient, url: str) -> None:
         image = await self._get(client, url)
         # What could not be had is not asked for again at once either.
-        self._cached[url] = (time.monotonic() + LIMITS.cached_image_s, image)
+        self._cached[url] = (SYSTEM.clock.steady_s() + LIMITS.cached_image_s, image)
         self._cached.move_to_end(url)
         if len(self._cached) > LIMITS.cached_images:
             self._cached.popitem(last=False)

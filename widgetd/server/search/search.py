@@ -11,9 +11,8 @@ from collections.abc import Collection, Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from anyio import to_thread
-
 from widgetd.base.errors import CallError
+from widgetd.base.system import SYSTEM
 from widgetd.base.text_search import compile_pattern
 from widgetd.core.widget.widget import Widget
 from widgetd.server.access.principal import Caller, PerAudience
@@ -97,7 +96,9 @@ class Search:
         snapshot, audience = caller.snapshot, caller.principal.audience
         # The first search of an audience reads the words of all widgets, beside the event loop.
         if len(snapshot.widgets) > MANY and audience not in self._indices:
-            index = await to_thread.run_sync(SearchIndex(_texts).following, snapshot.widgets)
+            index = await SYSTEM.threads.run_blocking(
+                SearchIndex(_texts).following, snapshot.widgets
+            )
             self._indices.keep(audience, index)
         return self.find(snapshot, query, limit, tags=tags, audience=audience)
 

@@ -6,17 +6,16 @@ so they know their size exactly, and 10,000 renders give the garbage collector n
 
 from __future__ import annotations
 
-import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
 from hashlib import blake2b
-from secrets import token_hex
 from typing import Any, Literal, Protocol
 
 import orjson
 
+from widgetd.base.system import SYSTEM, Numbers
 from widgetd.server.store.contract import Bounds, Clock, StoredRender, call_again, too_soon
 from widgetd.server.store.limits import LIMITS
 from widgetd.server.store.owned import OwnedEntries
@@ -129,7 +128,7 @@ class Renders:
         *,
         publish: Publish | None = None,
         bounds: Bounds | None = None,
-        clock: Clock = time.time,
+        clock: Clock = SYSTEM.clock.wall_s,
     ) -> None:
         self._cache = cache
         self._waiters = waiters or Waiters()
@@ -258,8 +257,9 @@ class Idempotency:
     Callers put the principal and the tool into the key.
     """
 
-    def __init__(self, cache: Cache) -> None:
+    def __init__(self, cache: Cache, numbers: Numbers = SYSTEM.numbers) -> None:
         self._cache = cache
+        self._numbers = numbers
 
     async def remember(
         self, key: str, answer: Mapping[str, Any], *, owner: str = ""
@@ -296,7 +296,7 @@ class Idempotency:
             CallError: The server is away (W5017).
         """
         # Of two equal values, a replica could not tell which of them the server has.
-        unique = {**record, "claim": token_hex(8)}
+        unique = {**record, "claim": self._numbers.token_hex(8)}
         return await self.agree(key, unique, owner=owner) == unique
 
 

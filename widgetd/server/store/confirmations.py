@@ -9,17 +9,18 @@ with the same token.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from secrets import token_urlsafe
 from typing import Any
 
+from widgetd.base.system import SYSTEM, Numbers
 from widgetd.server.store.cache import Idempotency
 
 
 class Confirmations:
     """The pending calls of all replicas, in the store of idempotent answers."""
 
-    def __init__(self, answers: Idempotency) -> None:
+    def __init__(self, answers: Idempotency, numbers: Numbers = SYSTEM.numbers) -> None:
         self._answers = answers
+        self._numbers = numbers
 
     async def ask(self, call: Mapping[str, Any], *, owner: str) -> str:
         """Keep `call`, JSON, for `owner` to confirm; return its token, which cannot be guessed.
@@ -27,7 +28,7 @@ class Confirmations:
         Raises:
             CallError: The shared server is away, so no other replica could take it (W5017).
         """
-        token = f"c_{token_urlsafe(16)}"
+        token = f"c_{self._numbers.token_urlsafe(16)}"
         await self._answers.agree(_key("asked", token, owner), call, owner=owner)
         return token
 

@@ -6,7 +6,6 @@ because a server is away: then this process keeps the promises alone, for itself
 
 from __future__ import annotations
 
-import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from typing import Literal
 
 from widgetd.base.errors import ConfigError
 from widgetd.base.extras import install_advice
+from widgetd.base.system import SYSTEM
 from widgetd.server.store.actions import Actions, LocalActions
 from widgetd.server.store.cache import Cache, Idempotency, Renders, build_local_caches, read_answer
 from widgetd.server.store.contract import Bounds, Clock, StoredRender
@@ -91,7 +91,7 @@ def open_store(
 async def _open_shared(
     url: str, bounds: Bounds, clock: Clock | None, prefix: str
 ) -> AsyncIterator[Store]:
-    timer, clock = clock or time.monotonic, clock or time.time
+    timer, clock = clock or SYSTEM.clock.steady_s, clock or SYSTEM.clock.wall_s
     # Late, because redis-py is an optional dependency.
     from widgetd.server.store.shared.actions import LOCAL_ORIGIN, SharedActions  # noqa: PLC0415
     from widgetd.server.store.shared.cache import SharedCache  # noqa: PLC0415
@@ -141,8 +141,8 @@ def _check_answer(kept: bytes) -> str:
 
 def local_store(bounds: Bounds | None = None, clock: Clock | None = None) -> Store:
     """Build a store in this process, which needs no closing."""
-    bounds, timer = bounds or Bounds(), clock or time.monotonic
-    clock = clock or time.time
+    bounds, timer = bounds or Bounds(), clock or SYSTEM.clock.steady_s
+    clock = clock or SYSTEM.clock.wall_s
     render_cache, answer_cache, fed_cache = build_local_caches(bounds, timer)
     waiters = Waiters()
     renders = Renders(render_cache, waiters, bounds=bounds, clock=clock)

@@ -5,12 +5,12 @@ cachetools has no cache with a share for each owner, so this one is our own.
 
 from __future__ import annotations
 
-import time
 from collections import OrderedDict
 from dataclasses import dataclass, field
 from math import inf
 from typing import Generic, TypeVar
 
+from widgetd.base.system import SYSTEM
 from widgetd.server.store.contract import Clock
 
 T = TypeVar("T")
@@ -42,7 +42,7 @@ class OwnedEntries(Generic[T]):
     most: int
     most_bytes: int
     ttl_s: float = inf
-    clock: Clock = time.monotonic
+    clock: Clock = SYSTEM.clock.steady_s
     size_bytes: int = 0
     # Owner, size and expiry by key, apart from the values: the garbage collector stops visiting a
     # tuple of atoms, but not one that holds another tuple.

@@ -6,7 +6,6 @@ ignored, and a password, which is the token.
 
 from __future__ import annotations
 
-import time
 from base64 import b64decode
 from binascii import Error as Undecodable
 from collections.abc import Collection
@@ -17,6 +16,7 @@ from starlette.requests import HTTPConnection
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from widgetd.base.system import SYSTEM
 from widgetd.server.access.auth import Access, principal_of
 from widgetd.server.access.principal import UNAUTHENTICATED, Principal
 from widgetd.server.mcp.http_calls import caller_for
@@ -95,7 +95,7 @@ class Guard:
             started = True
             await send(message)
 
-        with anyio.move_on_after(principal.remaining_s(time.time())) as timer:
+        with anyio.move_on_after(principal.remaining_s(SYSTEM.clock.wall_s())) as timer:
             self._running[timer] = principal
             try:
                 await answer(scope, receive, sending)

@@ -16,13 +16,13 @@ from collections.abc import Callable, Collection
 from enum import Enum, auto
 from functools import partial
 from http import HTTPStatus
-from time import monotonic
 from typing import Any, cast
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from widgetd.base.logs import get_logger
+from widgetd.base.system import SYSTEM
 from widgetd.base.text_search import compile_pattern
 from widgetd.server.web.limits import LIMITS, HttpLimits
 
@@ -42,7 +42,7 @@ class ThrottledWarning:
     def count(self, **facts: Any) -> None:
         """Count one occurrence; log it where an interval has passed."""
         self._times += 1
-        now = monotonic()
+        now = SYSTEM.clock.steady_s()
         if now >= self._next:
             _log.warning(self._event, times=self._times, **facts)
             self._times, self._next = 0, now + LIMITS.warning_interval_s

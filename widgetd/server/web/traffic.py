@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable
 from http import HTTPMethod
-from time import perf_counter
 
 from starlette.routing import BaseRoute, Match, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from widgetd.base.logs import get_logger
+from widgetd.base.system import SYSTEM
 
 OTHER = "other"
 """Label of paths without a route and of methods that HTTP does not define."""
@@ -70,7 +70,7 @@ class Traffic:
                     sent_bytes += len(message.get("body", b""))
                 await send(message)
 
-            started_s = perf_counter()
+            started_s = SYSTEM.clock.steady_s()
             try:
                 await app(scope, receive_counted, send_counted)
             except Exception as error:
@@ -95,7 +95,7 @@ class Traffic:
                     route=route,
                     method=method,
                     status=status,
-                    ms=round((perf_counter() - started_s) * 1000, 3),
+                    ms=round((SYSTEM.clock.steady_s() - started_s) * 1000, 3),
                     received_bytes=received_bytes,
                     sent_bytes=sent_bytes,
                 )

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from tests.system.server.store.replicas import render
+from widgetd.base.system import Clock
 from widgetd.server.store.contract import Bounds
 from widgetd.server.store.factory import local_store
 
@@ -19,7 +20,7 @@ async def test_renders_actions_answers_and_limits_outlive_a_step_of_the_clock(
     monkeypatch: pytest.MonkeyPatch, step_s: float
 ) -> None:
     now_s = time.time()
-    monkeypatch.setattr(time, "time", lambda: now_s)
+    monkeypatch.setattr(Clock, "wall_s", staticmethod(lambda: now_s))
     store = local_store(Bounds(rate_per_s=0.001, burst=1))
     await store.renders.put(render("r1"))
     await store.renders.replace("r1", lambda one: replace(one, text="2"))

@@ -10,16 +10,15 @@ secret of the press, so a model cannot allow its own call.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from dataclasses import replace
-from secrets import token_urlsafe
 from typing import Any, Literal
 
-import anyio.to_thread
+import anyio
 import orjson
 
 from widgetd.base.errors import CallError
+from widgetd.base.system import SYSTEM
 from widgetd.core.schema.json_values import to_json
 from widgetd.core.widget.summary import shorten_at_word
 from widgetd.server.access.principal import Caller
@@ -52,7 +51,7 @@ async def ask_by_card(
     context: ToolContext, tool: BuiltinTool, arguments: Mapping[str, Any], question: ConsentQuestion
 ) -> Result:
     """Keep the call, and return the card that lets the user allow it."""
-    parts = await anyio.to_thread.run_sync(question.draw)
+    parts = await SYSTEM.threads.run_blocking(question.draw)
     call = {"tool": tool.name, "arguments": arguments}
     owner = context.caller.principal.name
     token = await Confirmations(context.store.idempotency).ask(call, owner=owner)
@@ -69,16 +68,16 @@ async def ask_by_card(
         f"The user is asked first, on a card: {question.text} Nothing is done until they allow it"
     )
     render = StoredRender(
-        id=f"r_{token_urlsafe(12)}",
+        id=f"r_{SYSTEM.numbers.token_urlsafe(12)}",
         tool="",
         tree=to_json(tree),
-        created=time.time(),
+        created=SYSTEM.clock.wall_s(),
         text=f"{text}; you get what they chose, so do not call again.",
         data=to_json({"status": "confirm", "question": question.text}),
         has_actions=True,
         follow=True,
         owner=owner,
-        press=token_urlsafe(12),
+        press=SYSTEM.numbers.token_urlsafe(12),
     )
     await context.store.renders.put(render)
     return context.rendering.result(render, context.caller)

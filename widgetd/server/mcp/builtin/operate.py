@@ -6,7 +6,6 @@ does not see are replaced by pseudonyms.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from widgetd.base.errors import CallError, InvalidArgument
+from widgetd.base.system import SYSTEM
 from widgetd.base.text_search import LinearPattern, compile_pattern, read_tokens
 from widgetd.server.access.principal import OPERATE, pseudonym
 from widgetd.server.mcp.builtin.table import (
@@ -122,7 +122,7 @@ def _since(text: str) -> float:
         spans = [span.groups() for span in read_tokens(_SPAN, text)]
         if spans and "".join(number + unit for number, unit in spans) == text:
             ago = timedelta(**{_UNITS[unit]: float(number) for number, unit in spans})
-            return time.time() - ago.total_seconds()
+            return SYSTEM.clock.wall_s() - ago.total_seconds()
         is_number = text.replace(".", "", 1).isdecimal()
         return float(text) if is_number else datetime.fromisoformat(text).timestamp()
     except (ValueError, OverflowError):
@@ -156,8 +156,6 @@ async def get_usage(context: ToolContext, arguments: Mapping[str, Any]) -> Resul
     Raises:
         CallError: The daemon writes no audit file (W3103).
     """
-    from anyio import to_thread  # noqa: PLC0415 - commands that do not serve read this module too
-
     path = context.use(Operations).audit
     if path is None:
         problem = "nothing is recorded: widgetd was started without --audit"
@@ -168,7 +166,7 @@ async def get_usage(context: ToolContext, arguments: Mapping[str, Any]) -> Resul
         calls = audit_report.read_calls(path)
         return report(call for call in calls if epoch_s(call.get("at")) >= since_s)
 
-    rows = await to_thread.run_sync(read_report)
+    rows = await SYSTEM.threads.run_blocking(read_report)
     seen = context.caller.snapshot.widgets
     if not context.caller.principal.audience.sees_everything:
         own = context.use(BuiltinTools).reserved

@@ -10,13 +10,13 @@ the webhook, and readers get it all the same.
 from __future__ import annotations
 
 import math
-import time
 from datetime import UTC, datetime
 
 import anyio
 import orjson
 
 from widgetd.base.logs import get_logger
+from widgetd.base.system import SYSTEM
 from widgetd.server.store.contract import Action, Clock
 from widgetd.server.store.delivery.webhook import Client, Webhook
 from widgetd.server.store.factory import Store
@@ -39,7 +39,7 @@ class Forwarder:
         store: Store,
         hook: Webhook,
         *,
-        clock: Clock = time.time,
+        clock: Clock = SYSTEM.clock.wall_s,
         most_waiting: int = LIMITS.deliveries,
     ) -> None:
         self._hook = hook
