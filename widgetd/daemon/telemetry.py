@@ -64,9 +64,13 @@ def configure(level: Level, *, readable: bool | None = None, also: Processor | N
     if stream.isatty() if readable is None else readable:
         plain = structlog.dev.plain_traceback
         columns = structlog.dev.ConsoleRenderer(
-            colors=stream.isatty(), exception_formatter=plain, sort_keys=False
+            colors=stream.isatty(),
+            exception_formatter=plain,
+            sort_keys=False,
+            pad_event_to=0,
+            pad_level=False,
         )
-        formatting: tuple[Processor, ...] = (_put_first, columns)
+        formatting: tuple[Processor, ...] = (_put_first, _shorten, columns)
     else:
         formatting = (
             _put_first,
@@ -110,6 +114,24 @@ def _put_first(
 ) -> structlog.types.EventDict:
     """Put what happened first, and the fields that are sentences before others."""
     return {**{name: event[name] for name in _FIRST if name in event}, **event}
+
+
+_UNREAD = ("generation", "widgets")
+"""Fields that a person does not read; the greeting has the number of widgets."""
+
+
+def _shorten(
+    _logger: object, _method: str, event: structlog.types.EventDict
+) -> structlog.types.EventDict:
+    """Leave out what a person does not read, so that a save is a line of 80 columns."""
+    short = {name: value for name, value in event.items() if name not in _UNREAD}
+    short["timestamp"] = event["timestamp"].partition("T")[2][:8]
+    for name, value in short.items():
+        if isinstance(value, list):
+            short[name] = ",".join(map(str, value))
+        elif isinstance(value, float):
+            short[name] = round(value)
+    return short
 
 
 def _redact_event(

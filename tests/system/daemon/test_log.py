@@ -104,5 +104,23 @@ def test_text_log_omits_events_of_libraries() -> None:
     line = re.sub(r" +", " ", ended.stderr)
     assert line.count("\n") == 1
     assert line.endswith(
-        "[warning ] widget.refused problem='it has none' advice='write it' at=/name\n"
+        "[warning] widget.refused problem='it has none' advice='write it' at=/name\n"
     )
+
+
+def test_swap_is_one_line_of_80_columns_for_a_person() -> None:
+    script = """
+from widgetd.daemon import telemetry
+from widgetd.base.logs import get_logger
+
+telemetry.configure("info", readable=True)
+swap = {"widgets": 27, "changed": 1, "tools": ["~flight_tracker"], "duration_ms": 12.345}
+get_logger().info("catalog.swapped", **swap, generation="3f2a9c1b7d5e4f60")
+"""
+    ended = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60
+    )
+
+    [line] = ended.stderr.splitlines()
+    assert len(line) <= 80
+    assert line[8:] == (" [info] catalog.swapped changed=1 tools=~flight_tracker duration_ms=12")
