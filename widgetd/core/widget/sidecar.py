@@ -419,7 +419,8 @@ def find_line(text: str, at: str) -> int | None:
 # Possessive, or a long line of spaces would be matched in every possible way.
 _HEADER = compile_pattern(r"\A\s*+\[(\[?)([^\[\]]++)\]")
 _LIST = compile_pattern(r"=[ \t]*\[[ \t]*(?:#.*)?$")
-_STRING = compile_pattern(r"""(?:"(?:[^"\\]|\\.)*+"|'[^']*+')""")
+# A string that nothing closes ends with the line: starting again behind its quote is quadratic.
+_STRING = compile_pattern(r"""(?:"(?:[^"\\]|\\.)*+["\\]?|'[^']*+'?)""")
 _KEY = compile_pattern(r"\A\s*+([^#=\[\]{}\s][^#=\[\]{}]*+)=")
 
 
@@ -438,7 +439,7 @@ def _iterate_keys(text: str) -> Iterator[tuple[int, Path]]:
         if inside:
             inside = "" if inside in line else inside
         elif elements is not None:
-            for _ in _STRING.findall(line):
+            for _ in read_tokens(_STRING, line):
                 yield number, (*elements, count)
                 count += 1
             elements = None if line.lstrip().startswith("]") else elements

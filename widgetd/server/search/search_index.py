@@ -56,7 +56,7 @@ LONGEST_QUESTION = 2_048
 
 # What is longer is no word of a language; it counts as several, for words are kept in a cache.
 _WORD = compile_pattern(r"[^\W_]{1,64}")
-_ADDRESS = compile_pattern(r"[\w.+-]++@[\w.-]++")
+_ADDRESS = compile_pattern(r"(?<![\w.+-])[\w.+-]++@[\w.-]++")
 _CAMEL = compile_pattern(r"(?<=[a-z\d])(?=[A-Z])")
 # Begun at each letter of a long word, it would take time by the square of its length.
 _HYPHENATED = compile_pattern(r"(?<!\w)\w++(?:-\w++)+")
