@@ -1,13 +1,15 @@
-"""Hooks of mkdocs: links that leave the pages, and the pictures of components."""
+"""Hooks of mkdocs: links that leave the pages, pictures of components, and the pages for models."""
 
 from __future__ import annotations
 
 import logging
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
 
 _LINK = re.compile(r"\[([^\]]*)\]\((\.\./[^)#\s]+)(?:#[^)\s]*)?\)")
 _SHEET = re.compile(r"<!-- sheet: ([\w.]+) -->")
@@ -23,6 +25,32 @@ def on_files(files: Files, *, config: Any) -> Files:
         place = f"reference/components/{picture.name}"
         files.append(File.generated(config, place, abs_src_path=str(picture.absolute())))
     return files
+
+
+def on_env(env: Any, *, config: Any, files: Files) -> Any:
+    """Add the list of pages and their text for models, in the order of the navigation.
+
+    Source: https://llmstxt.org
+    """
+    pages = list(_follow_pages(files))
+    head = f"# {config['site_name']}\n\n> {config['site_description']}\n"
+    links = "".join(f"- [{page.title}]({page.url})\n" for page in pages)
+    texts = "".join(f"\n<!-- {page.url} -->\n\n{page.markdown}\n" for page in pages)
+    everything = "- [All pages in one file](llms-full.txt)\n"
+    for name, text in {
+        "llms.txt": f"{head}\n## Pages\n\n{links}\n## Optional\n\n{everything}",
+        "llms-full.txt": head + texts,
+    }.items():
+        files.append(File.generated(config, name, content=text))
+    return env
+
+
+def _follow_pages(files: Files) -> Iterator[Page]:
+    home = files.get_file_from_path("index.md")
+    page = home and home.page
+    while page:
+        yield page
+        page = page.next_page
 
 
 def on_page_markdown(markdown: str, *, page: Any, config: Any, **_: Any) -> str:

@@ -1,7 +1,8 @@
 """Look through the built documentation: `make docs` ends with this.
 
 mkdocs finds dead links between pages; here every page is read as a browser reads it. Whatever it
-loads lies in the site itself, and nothing that a link of its own names is missing.
+loads lies in the site itself, and nothing that a link of its own names is missing. `llms.txt` and
+`llms-full.txt` have every page, and the site has no file that Python wrote for itself.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from urllib.parse import unquote, urlsplit
 LOADS = {"src", "srcset", "poster", "data", "action"}
 """Attributes whose address a browser fetches, or sends to, by itself."""
 
+_LISTED = re.compile(r"^- \[[^\]]+\]\(([^)]+)\)$", re.MULTILINE)
+_IN_FULL = re.compile(r"^<!-- (\S+\.html) -->$", re.MULTILINE)
 _IN_STYLE = re.compile(r"url\(\s*[\"']?([^)\"']+)|@import\s+[\"']([^\"']+)")
 
 
@@ -47,6 +50,8 @@ class _Page(HTMLParser):
 
 def faults(site: Path) -> Iterator[str]:
     """Return the faults of the site, one sentence each."""
+    yield from (f"{path.relative_to(site)} is no page" for path in site.rglob("*.py[co]"))
+    yield from _faults_for_models(site)
     pages = {path: _Page(path.read_text(encoding="utf-8")) for path in sorted(site.rglob("*.html"))}
     for path, page in pages.items():
         name = path.relative_to(site)
@@ -58,6 +63,17 @@ def faults(site: Path) -> Iterator[str]:
     for path in sorted(site.rglob("*.css")):
         named = (match[1] or match[2] for match in _IN_STYLE.finditer(path.read_text("utf-8")))
         yield from (f"{path.relative_to(site)} loads {one}" for one in named if _is_foreign(one))
+
+
+def _faults_for_models(site: Path) -> Iterator[str]:
+    pages = {str(path.relative_to(site)) for path in site.rglob("*.html")} - {"404.html"}
+    listed = set(_LISTED.findall((site / "llms.txt").read_text("utf-8")))
+    full = set(_IN_FULL.findall((site / "llms-full.txt").read_text("utf-8")))
+    yield from (
+        f"llms.txt lists {page}, which is not there" for page in listed - pages - {"llms-full.txt"}
+    )
+    yield from (f"llms.txt has no {page}" for page in pages - listed)
+    yield from (f"llms-full.txt has no {page}" for page in pages - full)
 
 
 def _is_dead(address: str, path: Path, pages: Mapping[Path, _Page]) -> bool:
