@@ -25,8 +25,8 @@ COPY pyproject.toml README.md LICENSE ./
 COPY widgets widgets
 COPY widgetd widgetd
 # What only builds the wheel stays out of the image.
-RUN python3 -m pip --python /opt/widgetd/bin/python install --no-deps --no-build-isolation . \
- && python3 -m pip --python /opt/widgetd/bin/python uninstall --yes hatchling editables trove-classifiers
+RUN python3 -m pip install --target /opt/build --no-deps --require-hashes -r requirements/build.txt \
+ && PYTHONPATH=/opt/build python3 -m pip --python /opt/widgetd/bin/python install --no-deps --no-build-isolation .
 
 FROM ${BASE} AS runtime
 ARG VERSION=0.3.0
@@ -34,6 +34,9 @@ ARG REVISION=unknown
 LABEL org.opencontainers.image.title="widgetd" \
       org.opencontainers.image.description="Serves ChatKit Studio widgets as typed MCP tools, and reloads them as their files change." \
       org.opencontainers.image.licenses="MIT" \
+      org.opencontainers.image.url="https://github.com/widgetd/widgetd" \
+      org.opencontainers.image.source="https://github.com/widgetd/widgetd" \
+      org.opencontainers.image.documentation="https://github.com/widgetd/widgetd/tree/HEAD/docs" \
       org.opencontainers.image.version="${VERSION}" \
       org.opencontainers.image.revision="${REVISION}"
 # A number, because Kubernetes can only prove of a number that it is not root.

@@ -32,12 +32,12 @@ help: ## [serve] list the targets
 	  END { for (i = 1; i <= keys; i++) printf "%s%s:\n%s", (i > 1 ? "\n" : ""), title[i], rows[key[i]] }' $(MAKEFILE_LIST)
 
 # An interpreter is known by running it: a version manager's shim may exist and still not run.
-$(VENV)/.runtime: requirements/runtime.txt pyproject.toml
+$(VENV)/.runtime: requirements/runtime.txt requirements/build.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo "widgetd needs Python 3.11 or newer; name one with PYTHON=/path/to/python3" >&2; exit 2; }
 	@echo "installing $$(grep -c == requirements/runtime.txt) packages into $(VENV): seconds by uv, a minute or two by pip"
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(call install,$(VENV),--no-deps --require-hashes -r requirements/runtime.txt)
+	$(call install,$(VENV),--no-deps --require-hashes -r requirements/runtime.txt -r requirements/build.txt)
 	$(call install,$(VENV),--no-deps --no-build-isolation -e .)
 	@touch $@
 
@@ -314,9 +314,11 @@ corpus: $(VENV)/.dev ## [check] print the outcome of the real files in ../shared
 
 lock: ## [release] resolve the dependencies again (needs uv)
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
-	  --no-header --upgrade pyproject.toml --group build -o requirements/runtime.txt
+	  --no-header --upgrade pyproject.toml -o requirements/runtime.txt
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
-	  --no-header pyproject.toml --group build --group dev -c requirements/runtime.txt -o requirements/dev.txt
+	  --no-header --upgrade --group build -c requirements/runtime.txt -o requirements/build.txt
+	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
+	  --no-header pyproject.toml --group build --group dev -c requirements/runtime.txt -c requirements/build.txt -o requirements/dev.txt
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
 	  --no-header --upgrade --group adapters -o requirements/adapters.txt
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \

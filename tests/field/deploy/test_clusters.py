@@ -62,6 +62,13 @@ def test_chart_sends_the_objects_of_the_manifests() -> None:
 
 
 @needs_helm
+@pytest.mark.parametrize("values", [{"imgae": "widgetd:1"}, {"without": ["monitors"]}])
+def test_chart_refuses_values_that_its_schema_does_not_know(values: Mapping[str, Any]) -> None:
+    with pytest.raises(subprocess.CalledProcessError):
+        render_chart(values)
+
+
+@needs_helm
 def test_chart_writes_the_values_into_the_deployment_alone() -> None:
     values = {
         "image": "registry.example.com/widgetd:1",

@@ -73,4 +73,4 @@ def test_registry_entry_names_the_package_whose_readme_names_it() -> None:
     assert re.fullmatch(r"[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+", server["name"])
     assert len(server["description"]) <= 100
     assert [package["identifier"] for package in server["packages"]] == [PROJECT["name"]]
-    assert f"<!-- mcp-name: {server['name']} -->" in (ROOT / PROJECT["readme"]).read_text()
+    assert f"<!-- mcp-name: {server['name']} -->" in (ROOT / "README.md").read_text()

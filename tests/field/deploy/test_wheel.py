@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import email
 import json
 import os
 import re
@@ -12,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+import zipfile
 from collections.abc import Callable, Iterator
 from hashlib import sha256
 from pathlib import Path
@@ -115,6 +117,35 @@ def install_by_pipx(python: str, wheel: Path, place: Path) -> list[str]:
 
 def install_by_uvx(python: str, wheel: Path, _place: Path) -> list[str]:
     return [str(UV), "tool", "run", "--python", python, "--from", str(wheel), "widgetd"]
+
+
+def test_package_page_has_absolute_links_and_addresses(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        [name] = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
+        metadata = email.message_from_bytes(archive.read(name))
+    text = str(metadata.get_payload())
+    released = "https://github.com/widgetd/widgetd/{}/v" + VERSION
+
+    links = re.findall(r"(!?)\[[^\]]*\]\(([^)]+)\)", text)
+    assert [link for _, link in links if not link.startswith(("https://", "#"))] == []
+    for picture, link in links:
+        if link.startswith("https://github.com/widgetd/"):
+            folder = released.format("raw" if picture else "blob")
+            assert link.startswith(f"{folder}/"), link
+            assert (ROOT / link.removeprefix(f"{folder}/").partition("#")[0]).exists(), link
+    assert len([link for picture, link in links if picture]) == 2
+    addresses = dict(line.split(", ") for line in metadata.get_all("Project-URL", []))
+    assert addresses.keys() == {"Source", "Documentation", "Changelog", "Issues"}
+    assert metadata["Author"]
+    assert metadata["Description-Content-Type"] == "text/markdown"
+    assert "Programming Language :: Python :: 3.14" in metadata.get_all("Classifier", [])
+
+
+def test_build_tools_are_in_no_runtime_lock() -> None:
+    build = tomllib.loads((ROOT / "pyproject.toml").read_text())["dependency-groups"]["build"]
+    runtime = (ROOT / "requirements" / "runtime.txt").read_text()
+
+    assert re.findall(rf"^({'|'.join(build)}|trove-classifiers)==", runtime, re.MULTILINE) == []
 
 
 @pytest.fixture(params=sorted(interpreters()))
