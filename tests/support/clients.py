@@ -58,8 +58,13 @@ class Connection:
     async def answers(self, name: str, arguments: dict[str, Any], tree: dict[str, Any]) -> None:
         """Wait until a call of `name` returns `tree`."""
         with anyio.fail_after(PATIENCE_S):
-            while (await self.client.call_tool(name, arguments)).structured_content != tree:  # noqa: ASYNC110 - no notification says that a result changed
+            while read_tree(await self.client.call_tool(name, arguments)) != tree:  # noqa: ASYNC110 - no notification says that a result changed
                 await anyio.sleep(0.01)
+
+
+def read_tree(result: CallToolResult) -> Any:
+    """Return the tree of a result in either profile."""
+    return (result.meta or {}).get("widgetd/widget", result.structured_content)
 
 
 @asynccontextmanager

@@ -90,7 +90,8 @@ async def show(thread, store, context):
     \"\"\"Send the widget into a thread, from `ChatKitServer.respond`.\"\"\"
     async with Client("URL") as client:
         result = await client.call_tool("TOOL", ARGUMENTS)
-    widget = DynamicWidgetRoot.model_validate(result.structured_content)
+    tree = result.meta.get("widgetd/widget") or result.structured_content
+    widget = DynamicWidgetRoot.model_validate(tree)
     async for event in stream_widget(
         thread, widget, generate_id=lambda kind: store.generate_item_id(kind, thread, context)
     ):

@@ -94,7 +94,9 @@ class ToolCallHooks(RunHooks[AgentContext[Principal]]):
     async def _show(
         self, context: AgentContext[Principal], call: MCPToolCustomDataContext, text: str
     ) -> None:
-        tree, meta = call.structured_content, call.result_meta or {}
+        meta = call.result_meta or {}
+        # The tree of a widget with sensitive arguments is in no structured content.
+        tree = meta.get("widgetd/widget") or call.structured_content
         if not tree or tree.get("type") not in ROOTS:
             return
         try:

@@ -186,10 +186,13 @@ def tool_result(
 
     Returns:
         In profile `chatkit`: `{"content": [summary], "structuredContent": {"type": "Card", ...}}`.
-        In profile `split`: `structuredContent` is `{"uiType", "summary", ...}`, and the
-        root is in `_meta["widgetd/widget"]` alone. For a host that shows `_meta` to the model,
-        `_meta` is `{"widgetd/render": {"id": ...}}` and the page fetches the rest.
+        In profile `split`, and of a widget with sensitive arguments in any: `structuredContent` is
+        `{"uiType", "summary", ...}`, and the root is in `_meta["widgetd/widget"]` alone. For a host
+        that shows `_meta` to the model, `_meta` is `{"widgetd/render": {"id": ...}}` and the page
+        fetches the rest.
     """
+    if render.secret:  # many hosts hand structured content to the model
+        profile = "split"
     is_inline = is_for_page or len(render.tree) <= policy.inline_max_bytes
     content = _content(render, client, policy=policy, is_inline=is_inline)
     # Pages fetch a large tree by the render's id: a link makes some hosts deliver nothing at all

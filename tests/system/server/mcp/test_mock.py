@@ -26,7 +26,9 @@ def test_every_bundled_widget_is_mocked_in_every_state(widget: Widget, state: Mo
 
     for call in mocked:
         assert widget.schema.admits(call["arguments"])
-        assert call["result"]["structuredContent"]["type"] in {"Card", "ListView", "Basic"}
+        result = call["result"]
+        tree = result["_meta"].get("widgetd/widget", result["structuredContent"])
+        assert tree["type"] in {"Card", "ListView", "Basic"}
         assert call["result"]["_meta"]["widgetd/render"]["ms"] == 0.0
     again = mocks(widget, state=state, seed=7, count=2)
     assert json.dumps(mocked) == json.dumps(again)

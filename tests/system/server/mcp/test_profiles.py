@@ -173,6 +173,29 @@ async def test_profile_of_a_call_precedes_the_widgets_the_clients_and_the_settin
 
 
 @both_eras
+@pytest.mark.parametrize("name", ["a-program", *HOSTS])
+async def test_sensitive_argument_is_in_no_structured_content(
+    folder: Path, name: str, era: Era
+) -> None:
+    (folder / "Greeting.widget.toml").write_text('sensitive = ["who"]\nprofile = "chatkit"\n')
+    marker, results = "m4rker-of-a-secret", []
+    settings: dict[str, Any] = {"profile": "chatkit", "text": "json"}
+    async with serving(folder, **settings) as url, client_named(url, era, name) as client:
+        for profile in ("", "auto", "chatkit", "split"):
+            meta = cast("RequestParamsMeta", {"widgetd/profile": profile} if profile else {})
+            direct = await client.call_tool("greeting", {"who": marker}, meta=meta or None)
+            named = {"name": "greeting", "arguments": {"who": marker}}
+            results += [direct, await client.call_tool("render_widget", named, meta=meta or None)]
+            render = (direct.meta or {})["widgetd/render"]["id"]
+            shown = {"render_id": render}
+            results.append(await client.call_tool("show_render", shown, meta=meta or None))
+
+    for result in results:
+        assert not result.is_error
+        assert marker not in f"{result.content} {result.structured_content}"
+
+
+@both_eras
 async def test_text_json_mirrors_the_tree_into_the_text(folder: Path, era: Era) -> None:
     async with serving(folder, text="json") as url, client_named(url, era) as client:
         result = await call(client)
