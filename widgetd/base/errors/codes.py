@@ -19,11 +19,13 @@ class Code:
         code: `W`, the thousand of its table, and three digits.
         level: A fault keeps a file or a call from being served; a warning does not.
         meaning: The mistake, as a clause.
+        correctable: Whether a model can correct its call: an argument, a file, a pattern, a target.
     """
 
     code: str
     level: Level
     meaning: str
+    correctable: bool = False
 
 
 DAEMON = (
@@ -55,7 +57,7 @@ WIDGETS = (
     Code("W1003", "fault", "a file links outside the widgets folder"),
     Code("W1004", "fault", "a file's name is not UTF-8"),
     Code("W1005", "fault", "widgetd failed on a file because of a bug"),
-    Code("W1006", "fault", "an upload cannot be stored under its name"),
+    Code("W1006", "fault", "an upload cannot be stored under its name", correctable=True),
     Code("W1010", "fault", "an upload would change a file that its token cannot see"),
     Code("W1011", "fault", "the folder holds as many widgets as uploads may create"),
     Code("W1012", "fault", "rendering a file's own sample ends the process"),
@@ -175,8 +177,8 @@ WIDGETS = (
 
 CALLS = (
     # W2xxx: calls
-    Code("W2001", "fault", "there is no such tool"),
-    Code("W2002", "fault", "the arguments do not fit the schema"),
+    Code("W2001", "fault", "there is no such tool", correctable=True),
+    Code("W2002", "fault", "the arguments do not fit the schema", correctable=True),
     Code("W2003", "fault", "the arguments nest too deeply"),
     Code("W2004", "fault", "the template failed on these arguments"),
     Code("W2005", "fault", "rendering exceeded its budget"),
@@ -197,8 +199,13 @@ CALLS = (
     # W24xx: actions
     Code("W2401", "fault", "a render offers no such action"),
     Code("W2402", "fault", "too many actions are unread"),
-    Code("W2403", "fault", "an action's payload is too large"),
-    Code("W2404", "fault", "an action's payload does not fit what the render offers"),
+    Code("W2403", "fault", "an action's payload is too large", correctable=True),
+    Code(
+        "W2404",
+        "fault",
+        "an action's payload does not fit what the render offers",
+        correctable=True,
+    ),
     Code("W2405", "fault", "an action reached a process that is shutting down"),
     Code(
         "W2406",
@@ -219,10 +226,10 @@ GUIDE = (
     Code("W3002", "fault", "there is no such component or property"),
     Code("W3003", "fault", "a request asks for too much at once"),
     Code("W3004", "fault", "saving is not allowed here"),
-    Code("W3005", "fault", "the file to replace has changed"),
+    Code("W3005", "fault", "the file to replace has changed", correctable=True),
     Code("W3006", "fault", "the user was asked and declined"),
     # W31xx: logs and usage, and calls that a person must allow
-    Code("W3101", "fault", "a pattern cannot be matched in linear time"),
+    Code("W3101", "fault", "a pattern cannot be matched in linear time", correctable=True),
     Code("W3102", "fault", "a cursor is unknown"),
     Code("W3103", "fault", "nothing has been recorded"),
     Code("W3104", "fault", "a call was to be allowed by something other than its user's press"),
@@ -243,30 +250,35 @@ SESSIONS = (
     Code("W4003", "fault", "the browser ended"),
     Code("W4004", "fault", "a page does not answer"),
     # W41xx: keywords
-    Code("W4101", "fault", "there is no such keyword"),
-    Code("W4102", "fault", "a keyword's arguments do not fit"),
+    Code("W4101", "fault", "there is no such keyword", correctable=True),
+    Code("W4102", "fault", "a keyword's arguments do not fit", correctable=True),
     # W42xx: targets
-    Code("W4201", "fault", "a target matches no element"),
-    Code("W4202", "fault", "a target matches several elements"),
+    Code("W4201", "fault", "a target matches no element", correctable=True),
+    Code("W4202", "fault", "a target matches several elements", correctable=True),
     Code("W4203", "fault", "a step did not finish in time"),
     # W43xx: expectations
     Code("W4301", "fault", "an expectation was not met"),
     Code("W4302", "fault", "there is no baseline to compare with"),
     # W44xx: test files
     Code("W4401", "fault", "a test file cannot be read"),
-    Code("W4402", "fault", "a test uses an unknown name"),
+    Code("W4402", "fault", "a test uses an unknown name", correctable=True),
 )
 """Faults of sessions and tests, for their callers and authors."""
 
 UPSTREAMS = (
     # W50xx: calls to an upstream
-    Code("W5001", "fault", "there is no such upstream"),
+    Code("W5001", "fault", "there is no such upstream", correctable=True),
     Code("W5002", "fault", "an upstream is not available"),
     Code("W5003", "fault", "an upstream is too slow"),
-    Code("W5004", "fault", "an upstream has no such tool, or none that may be called"),
-    Code("W5005", "fault", "an upstream's tool rejects these arguments"),
+    Code(
+        "W5004",
+        "fault",
+        "an upstream has no such tool, or none that may be called",
+        correctable=True,
+    ),
+    Code("W5005", "fault", "an upstream's tool rejects these arguments", correctable=True),
     Code("W5006", "fault", "an upstream's answer is not JSON"),
-    Code("W5007", "fault", "an upstream's answer does not fit the widget"),
+    Code("W5007", "fault", "an upstream's answer does not fit the widget", correctable=True),
     Code("W5008", "fault", "an upstream's answer is too large"),
     Code("W5009", "fault", "an upstream's answer is no longer kept"),
     Code("W5010", "fault", "an upstream's tool reported an error"),

@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 import orjson
 
-from widgetd.base.errors import CallError
+from widgetd.base.errors import CODES, CallError
 from widgetd.base.text_search import nearest
 from widgetd.core.schema.json_values import to_json
 from widgetd.core.widget.components.lucide import find_icons
@@ -322,18 +322,11 @@ def failure(error: CallError) -> Failure:
     )
 
 
-_CORRECTABLE = (
-    *("W1006", "W2001", "W2002", "W2403", "W2404", "W3005", "W3101"),
-    *("W4101", "W4102", "W4201", "W4202", "W4402", "W5001", "W5004", "W5005", "W5007"),
-)
-"""Codes of mistakes that the caller can correct: an argument, a file, a pattern, a target."""
-
-
 def error_result(error: CallError, structured: dict[str, Any] | None = None) -> Result:
     """Return the result of a failed call, for the model and for programs."""
     place = f"{error.path}: " if error.path and not error.message.startswith(error.path) else ""
     # Models stop at "retry: no", so a correctable mistake asks for another call.
-    is_correctable = error.code in _CORRECTABLE or (error.code == "W2401" and error.suggestions)
+    is_correctable = CODES[error.code].correctable or (error.code == "W2401" and error.suggestions)
     if is_correctable or error.invalid_arguments:
         wrong = "these" if len(error.invalid_arguments) > 1 else "this"
         advice = f"correct {wrong} and call again"
