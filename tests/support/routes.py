@@ -24,12 +24,12 @@ from widgetd.server.web import pages
 from widgetd.server.web.app import app
 from widgetd.server.web.page import WebPage
 
-OPERATIONS = Path(__file__).parents[2] / "docs" / "operations.md"
+SECURE = Path(__file__).parents[2] / "docs" / "operations" / "secure.md"
 
 
 def documented_routes(sentence: str) -> set[str]:
-    """Return the routes in the paragraph of docs/operations.md that begins with `sentence`."""
-    paragraph = OPERATIONS.read_text(encoding="utf-8").partition(f"\n{sentence}")[2]
+    """Return the routes in the paragraph of the page that begins with `sentence`."""
+    paragraph = SECURE.read_text(encoding="utf-8").partition(f"\n{sentence}")[2]
     return set(re.findall(r"`(/[^`]*)`", paragraph.partition("\n\n")[0]))
 
 

@@ -130,7 +130,7 @@ def test_all_agree_on_the_port() -> None:
 
 
 def test_traefiks_labels_name_the_port_the_probe_and_hide_the_metrics() -> None:
-    guide = (ROOT / "docs" / "operations.md").read_text()
+    guide = (ROOT / "docs" / "operations" / "scale.md").read_text()
     [block] = re.findall(r"```yaml\n(labels:\n.*?)```", guide, re.DOTALL)
     labels = {
         name.rpartition(".")[2]: value for name, value in yaml.safe_load(block)["labels"].items()

@@ -17,7 +17,10 @@ from tests.field.deploy.scraping import scrape
 from widgetd.base.errors import CODES
 from widgetd.settings import Settings
 
-GUIDE = (ROOT / "docs" / "operations.md").read_text()
+PAGES = {
+    path.stem: path.read_text() for path in sorted((ROOT / "docs" / "operations").glob("*.md"))
+}
+GUIDE = "".join(PAGES.values())
 PROMTOOL = shutil.which("promtool")
 needs_promtool = pytest.mark.skipif(
     PROMTOOL is None, reason="needs promtool, of Debian's package prometheus"
@@ -31,17 +34,18 @@ async def scrape_labels(folder: Path) -> dict[str, set[str]]:
     return {sample.name: set(sample.labels) for one in families for sample in one.samples}
 
 
-def section(title: str) -> str:
-    return GUIDE.split(f"\n## {title}\n")[1].split("\n## ")[0]
+def section(page: str, title: str) -> str:
+    return PAGES[page].split(f"\n## {title}\n")[1].split("\n## ")[0]
 
 
-def cells(title: str, begin: str = "") -> list[str]:
-    """Return the code in the first cell of each table row of a section that begins with `begin`."""
-    return re.findall(rf"^\| (`{begin}[^|]*`) \|", section(title), re.MULTILINE)
+def cells(text: str, begin: str = "") -> list[str]:
+    """Return the code in the first cell of each table row that begins with `begin`."""
+    return re.findall(rf"^\| (`{begin}[^|]*`) \|", text, re.MULTILINE)
 
 
 def test_guide_explains_exactly_the_settings() -> None:
-    named = [name for cell in cells("Settings") for name in re.findall(r"`(\w+)`", cell)]
+    settings = section("install", "Settings")
+    named = [name for cell in cells(settings) for name in re.findall(r"`(\w+)`", cell)]
 
     assert sorted(named) == sorted(Settings.model_fields)
 
@@ -49,7 +53,9 @@ def test_guide_explains_exactly_the_settings() -> None:
 async def test_guide_explains_exactly_the_metrics(tmp_path: Path) -> None:
     # By their types, since a metric with labels has no sample before it is first counted.
     measured = set(re.findall(r"^# TYPE (widgetd_\w+)", await scrape(tmp_path), re.MULTILINE))
-    named = {name for cell in cells("Watch", "widgetd_") for name in re.findall(r"`(\w+)", cell)}
+    named = {
+        name for cell in cells(PAGES["observe"], "widgetd_") for name in re.findall(r"`(\w+)", cell)
+    }
 
     assert named == measured
 
@@ -68,9 +74,9 @@ def test_guide_explains_exactly_the_log_events() -> None:
             r'(?:(?:_log|news)(?:\(\))?\.\w+|ThrottledWarning|\blog)\(\s*"([a-z.]+)"', sources
         )
     ) | {"library.logged"}
-    log = GUIDE.split("\n### The log\n")[1].split("\n### ")[0]
 
-    assert set(re.findall(r"`([a-z]+\.[a-z]+)`", log)) == logged
+    named = set(re.findall(r"`([a-z]+\.[a-z]+)`", section("observe", "The log")))
+    assert named == logged
 
 
 async def test_alerts_use_exported_metrics_and_labels(tmp_path: Path) -> None:
@@ -131,4 +137,4 @@ def test_each_code_in_the_guide_is_one(code: str) -> None:
 
 @pytest.mark.parametrize("target", sorted(set(re.findall(r"\]\(([^)#]+)", GUIDE))))
 def test_each_file_linked_from_the_guide_exists(target: str) -> None:
-    assert target.startswith("https://") or (ROOT / "docs" / target).exists()
+    assert target.startswith("https://") or (ROOT / "docs" / "operations" / target).exists()

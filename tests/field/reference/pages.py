@@ -87,7 +87,7 @@ def _settings() -> str:
         f"`{PREFIX}LIST_TOKENS`; and a key of `widgetd.toml`, as `list_tokens`, in this order of "
         "precedence. `profiles`, `webhook_secret` and `chat_key` have no flag. "
         "`widgetd serve --settings` prints what holds, and where it comes from. "
-        "[Operating widgetd](../operations.md#settings) says what each is good for."
+        "[Install](../operations/install.md#settings) says what each is good for."
     )
     first = ", ".join(f"`{name}`" for name in SET_FIRST)
     return _page("Settings", intro, f"Most people set first: {first}.", *tables)
@@ -215,7 +215,7 @@ async def _metrics() -> str:
         named = ", ".join(f"`{one}`" for one in sorted(labels | declared.get(family.name, set())))
         ours.append((name, family.type, named, family.documentation))
     intro = (
-        "What `/metrics` tells. [Operating widgetd](../operations.md#watch) says what to look at, "
+        "What `/metrics` tells. [Observe](../operations/observe.md) says what to look at, "
         "and which alerts there are."
     )
     others = "## Of every service in Python"

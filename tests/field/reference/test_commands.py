@@ -17,7 +17,9 @@ LEFT_OUT = {
     "chat.md": "models that are not here",
     "designers.md": "an export of one's own",
     "developers.md": "hosts that are not here",
-    "operations.md": "clusters and renders of one's own; teams.md has its rollback",
+    "recover.md": "generations of one's own; teams.md has its rollback",
+    "scale.md": "clusters of one's own",
+    "upstreams.md": "renders of one's own",
     "start.md": "`make start` walks it and writes down what is printed",
     "testing.md": "its commands are run by tests/field/author/testing",
 }
@@ -25,7 +27,8 @@ LEFT_OUT = {
 
 
 def pages() -> dict[str, list[str]]:
-    found = {one.name: list_commands(one.read_text()) for one in (ROOT / "docs").glob("*.md")}
+    written = (*(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "operations").glob("*.md"))
+    found = {page.name: list_commands(page.read_text()) for page in written}
     return {name: commands for name, commands in found.items() if commands}
 
 
