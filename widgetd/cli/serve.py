@@ -129,7 +129,7 @@ def _run(settings: Settings, *, readable: bool | None = None, awaited: Path | No
         from widgetd.server.observe.log_ring import LogRing
 
     log = LogRing() if "operate" in settings.toolset else None
-    telemetry.configure(settings.log_level, readable=readable, also=log)
+    lines = telemetry.configure(settings.log_level, readable=readable, also=log)
     loading = build_loader(settings, folder)
     prove, known = loading.loader.prove, loading.loader.proof_count
 
@@ -137,6 +137,8 @@ def _run(settings: Settings, *, readable: bool | None = None, awaited: Path | No
         ExitStack() as running,
         proving_in_parallel(folder, prove, known=known) as proofs,
     ):
+        # Processes fork only from a process without threads.
+        running.enter_context(lines.running())
         # This import takes half of a start; meanwhile child processes prove the folder.
         defer_model_builds()
         from widgetd.daemon.serve import serve as serve_folder
@@ -159,6 +161,7 @@ def _run(settings: Settings, *, readable: bool | None = None, awaited: Path | No
             loading=replace(loading, proofs=proofs),
             watched=True,
             log=log,
+            log_lines=lines,
         )
 
         async def serve_until_there(awaited: Path) -> None:

@@ -41,6 +41,7 @@ from widgetd.server.mcp.resources import Resources
 from widgetd.server.mcp.server import Server, ServerOptions
 from widgetd.server.mcp.sessions import SessionBounds
 from widgetd.server.observe.limits import LIMITS as OBSERVE_LIMITS
+from widgetd.server.observe.line_queue import LineQueue
 from widgetd.server.observe.log_ring import LogRing
 from widgetd.server.observe.observer import RecordDuration
 from widgetd.server.observe.status import Health
@@ -76,6 +77,7 @@ class Runtime:
         folder: The widgets folder; it exists.
         audit: Records calls; None without an audit file.
         log: The latest log events, for the toolset `operate`.
+        log_lines: Log lines that wait for their reader; None if a program around this one logs.
         history: The earlier versions of each widget, for the gallery and authors.
         stop: Ends the daemon when it is set.
     """
@@ -91,6 +93,7 @@ class Runtime:
     audit: Audit | None
     supervisor: Supervisor
     log: LogRing
+    log_lines: LineQueue | None
     history: History
     stop: anyio.Event
 
@@ -104,7 +107,13 @@ class Runtime:
 
 
 def prepare(
-    settings: Settings, folder: Path, loading: LoaderContext, stop: anyio.Event, log: LogRing
+    settings: Settings,
+    folder: Path,
+    loading: LoaderContext,
+    stop: anyio.Event,
+    log: LogRing,
+    *,
+    log_lines: LineQueue | None = None,
 ) -> Runtime:
     """Build the parts of a daemon that serves `folder`, which exists.
 
@@ -132,6 +141,7 @@ def prepare(
         audit=audit,
         supervisor=supervisor(os.environ, os.getpid()),
         log=log,
+        log_lines=log_lines,
         history=History(),
         stop=stop,
     )

@@ -48,6 +48,7 @@ from widgetd.server.access.auth import build_refusal_counter
 from widgetd.server.mcp import sdk
 from widgetd.server.mcp.server import Server
 from widgetd.server.mcp.unambiguous import reject_duplicate_keys
+from widgetd.server.observe.line_queue import LineQueue
 from widgetd.server.observe.log_ring import LogRing
 from widgetd.server.web.app import MCP_PATH, app
 from widgetd.server.web.guard import Guard
@@ -78,6 +79,7 @@ async def serve(
     stop: anyio.Event | None = None,
     watched: bool = False,
     log: LogRing | None = None,
+    log_lines: LineQueue | None = None,
 ) -> None:
     """Serve `folder` until a signal comes, or until stdin ends over stdio.
 
@@ -89,6 +91,7 @@ async def serve(
         stop: Ends the daemon as a signal does.
         watched: Whether the watchdog may end this process if its loop stands still.
         log: The latest log events, if the caller records them.
+        log_lines: The queue of log lines, if the caller has configured the log.
 
     Raises:
         ConfigError: The port is taken, a token is missing or cannot be used, or an installed
@@ -97,7 +100,7 @@ async def serve(
     sys.setswitchinterval(LIMITS.switch_s)
     loading = loading or build_loader(settings, folder, System())
     log = LogRing() if log is None else log
-    runtime = prepare(settings, folder, loading, stop or anyio.Event(), log)
+    runtime = prepare(settings, folder, loading, stop or anyio.Event(), log, log_lines=log_lines)
     async with AsyncExitStack() as held:
         held.callback(loading.parser.close)
         record_duration = held.enter_context(exporting(os.environ))
@@ -133,12 +136,12 @@ async def serve(
         if watched:
             held.enter_context(watchdog.arm())
             _log.info("watchdog.armed", remembers=loading.state is not None)
+        if runtime.audit is not None:
+            held.enter_context(runtime.audit.running())
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(_obey_signals, runtime, upstream_services)
             if watched:
                 tasks.start_soon(watchdog.beat)
-            if runtime.audit is not None:
-                tasks.start_soon(runtime.audit.write)
             for run_service in services:
                 tasks.start_soon(run_service)
             tasks.start_soon(
@@ -277,7 +280,9 @@ def _watch_counters(
     number("webhook_waiting", waiting, lambda: forwarding.waiting if forwarding else 0)
     failures = "Actions that never reached the webhook."
     count("webhook_failures", failures, lambda: forwarding.failures if forwarding else 0)
-    count("audit_lost", "Audit lines lost for lack of room.", lambda: audit.lost if audit else 0)
+    for name, queue in (("audit", audit and audit.lines), ("log", runtime.log_lines)):
+        lost = f"{name.capitalize()} lines lost for lack of room."
+        count(f"{name}_lost", lost, partial(getattr, queue, "lost", 0))
     count("store_skipped", "Entries of the shared store that could not be read.", store.skipped)
     refused = access.refused if access else build_refusal_counter()
     for name, meaning, labels, counted in (

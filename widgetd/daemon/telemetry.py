@@ -2,7 +2,7 @@
 
 Our own events and the records of the standard library's loggers (uvicorn, fastmcp, mcp)
 have one format: JSON for machines, columns on a terminal. They go to stderr, because
-over stdio stdout belongs to the protocol.
+over stdio stdout belongs to the protocol. A thread writes them: a reader that stops delays no call.
 
 The spans of fastmcp and the durations of requests are exported as the `OTEL_*` variables
 say. Without `OTEL_EXPORTER_OTLP_ENDPOINT` spans cost next to nothing and go nowhere, and
@@ -16,8 +16,9 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from importlib.util import find_spec
 from typing import Any, Literal
 
@@ -28,8 +29,12 @@ from structlog.types import Processor
 from widgetd.base import logs
 from widgetd.base.errors import ConfigError
 from widgetd.base.extras import install_advice
+from widgetd.base.files.write import write_whole
 from widgetd.base.redaction import redact, shorten_addresses
+from widgetd.base.system import SYSTEM
 from widgetd.daemon.limits import LIMITS
+from widgetd.server.observe.limits import LIMITS as OBSERVE_LIMITS
+from widgetd.server.observe.line_queue import LineQueue
 from widgetd.server.observe.observer import RecordDuration
 
 Level = Literal["debug", "info", "warning", "error"]
@@ -51,13 +56,18 @@ _SHARED: tuple[Processor, ...] = (
 )
 
 
-def configure(level: Level, *, readable: bool | None = None, also: Processor | None = None) -> None:
+def configure(
+    level: Level, *, readable: bool | None = None, also: Processor | None = None
+) -> LineQueue:
     """Send every event of this process to standard error.
 
     Args:
         level: The lowest level that is shown.
         readable: Columns (True) or one JSON object per line (False); None decides by the stream.
         also: Processes each event too, before it is formatted.
+
+    Returns:
+        The lines; while it does not run, each is written at once.
     """
     stream = sys.stderr
     # Tracebacks are without the values of variables: callers sent some of them.
@@ -84,7 +94,7 @@ def configure(level: Level, *, readable: bool | None = None, also: Processor | N
         wrapper_class=structlog.make_filtering_bound_logger(level),
     )
     logs.get_logger().write_to(events.bind())
-    handler = logging.StreamHandler(stream)
+    handler = _QueueHandler(stream.fileno())
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
             foreign_pre_chain=[*_SHARED, _name_library_event, *given],
@@ -107,6 +117,41 @@ def configure(level: Level, *, readable: bool | None = None, also: Processor | N
         library.handlers.clear()
         library.propagate = True
         library.setLevel(logging.NOTSET)
+    return handler.lines
+
+
+class _QueueHandler(logging.Handler):
+    def __init__(self, descriptor: int) -> None:
+        super().__init__()
+        self.lines = LineQueue(
+            partial(_write_lines, descriptor),
+            self._describe_loss,
+            most_bytes=OBSERVE_LIMITS.log_bytes,
+        )
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Queue a record, or write it where no thread does."""
+        try:
+            self.lines.add(f"{self.format(record)}\n".encode(errors="backslashreplace"))
+            if not self.lines.is_running:
+                self.lines.flush()
+        except Exception:  # noqa: BLE001 - as the handlers of the standard library
+            self.handleError(record)
+
+    def _describe_loss(self, lines: int) -> bytes:
+        event = {"event": "log.lost", "level": "warning", "lines": lines}
+        record = logging.LogRecord(logs.NAME, logging.WARNING, "", 0, event, (), None)
+        record.__dict__.update(_logger=None, _name="warning")
+        return f"{self.format(record)}\n".encode()
+
+
+def _write_lines(descriptor: int, lines: Sequence[bytes]) -> int:
+    # Not by `sys.stderr`: a thread that is blocked in it would hold its lock at the end.
+    try:
+        write_whole(SYSTEM.disk, descriptor, b"".join(lines))
+    except OSError:
+        return 0
+    return len(lines)
 
 
 def _put_first(

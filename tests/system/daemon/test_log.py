@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
 import subprocess
@@ -10,6 +11,7 @@ import sys
 from pathlib import Path
 
 import anyio
+import httpx2
 import pytest
 
 from tests.support.daemons import serving
@@ -18,6 +20,9 @@ from tests.support.logs import captured_logs
 from tests.support.processes import PATIENCE_S
 from tests.support.widgets import widget_file
 from tests.system.server.web.asking import ask
+
+UNREAD_REQUESTS = round(2_500 * float(os.environ.get("SCALE", "1")))
+"""Their lines are longer than a pipe and the queue together."""
 
 _CRASH = """
 from widgetd.daemon import telemetry
@@ -83,6 +88,45 @@ async def test_requests_are_logged_if_enabled_without_client_paths(
         ("other", "GET", 404, "info"),
     ]
     assert "sk_12345" not in json.dumps(lines)
+
+
+async def test_unread_log_delays_no_request_and_counts_its_lost_lines(tmp_path: Path) -> None:
+    widgets, log = tmp_path / "widgets", tmp_path / "log"
+    widgets.mkdir()
+    os.mkfifo(log)
+    reader = os.open(log, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        async with forked_daemon(widgets, "--access-log", log=log) as served:
+            async with httpx2.AsyncClient(
+                base_url=served.url.removesuffix("/mcp"), timeout=PATIENCE_S
+            ) as client:
+                with anyio.fail_after(10 * PATIENCE_S):
+                    for _ in range(UNREAD_REQUESTS):
+                        assert (await client.get("/livez")).status_code == 200
+                lost = await lost_lines(client)
+                assert 0 < lost < UNREAD_REQUESTS
+
+                text = ""
+                with anyio.fail_after(PATIENCE_S):
+                    while "log.lost" not in text:
+                        await anyio.wait_readable(reader)
+                        text += os.read(reader, 1024 * 1024).decode()
+                told = [json.loads(line) for line in text.splitlines() if "log.lost" in line]
+                assert told[0]["level"] == "warning"
+                assert told[0]["lines"] >= lost
+
+                for _ in range(UNREAD_REQUESTS):
+                    await client.get("/livez")
+            served.send(signal.SIGTERM)
+            assert await served.wait_for_end(within_s=PATIENCE_S) == 0
+    finally:
+        os.close(reader)
+
+
+async def lost_lines(client: httpx2.AsyncClient) -> int:
+    text = (await client.get("/metrics")).text
+    [lost] = re.findall(r"^widgetd_log_lost_total (\S+)$", text, re.MULTILINE)
+    return int(float(lost))
 
 
 _TOLD = """

@@ -1,8 +1,9 @@
-"""Worker threads of the event loop."""
+"""Worker threads of the event loop, and threads beside it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from threading import Thread
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
@@ -31,3 +32,9 @@ class WorkerThreads:
         from anyio.to_thread import run_sync  # noqa: PLC0415
 
         return await run_sync(function, *arguments, limiter=limiter)
+
+    def start(self, function: Callable[[], None]) -> Thread:
+        """Run `function` in a thread that does not delay the end of the process."""
+        thread = Thread(target=function, daemon=True)
+        thread.start()
+        return thread

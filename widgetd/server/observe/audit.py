@@ -1,25 +1,23 @@
 """The audit file: one line of JSON per call and upload, without argument values.
 
-    on_call -> (the answer is sent) -> line -> queue -> writer thread -> file
+    on_call -> (the answer is sent) -> line -> LineQueue -> file
 
 A line is made after the answer was sent, so neither encoding nor a slow disk delays a call.
-A full queue and a full disk lose lines; losses are counted, and recorded by a line of their
-own once there is room. Lines are written whole or not at all.
+Lines are written whole or not at all.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import anyio
 import orjson
 
 from widgetd.base.errors import ConfigError
@@ -28,6 +26,7 @@ from widgetd.base.logs import get_logger
 from widgetd.base.system import SYSTEM, System
 from widgetd.core.widget.widget import Widget
 from widgetd.server.observe.limits import LIMITS
+from widgetd.server.observe.line_queue import LineQueue
 from widgetd.server.observe.observer import ActionRecord, CallRecord, Observer
 
 if TYPE_CHECKING:
@@ -45,7 +44,7 @@ class Audit(Observer):
         system: Writes the file.
 
     Attributes:
-        lost: Lines that neither the disk nor the queue had room for.
+        lines: Lines that wait for the disk.
 
     Raises:
         ConfigError: The file cannot be written (W0006); a full disk raises nothing.
@@ -56,11 +55,14 @@ class Audit(Observer):
         self._system = system
         self._most_bytes = most_bytes
         self._records: list[CallRecord] = []
-        self._waiting: deque[bytes] = deque()
-        self.lost = 0
-        self._unrecorded = 0
+        self.lines = LineQueue(
+            self._append,
+            lambda calls: _line(event="audit.lost", calls=calls),
+            most_bytes=LIMITS.audit_bytes,
+            gather_s=LIMITS.gather_s,
+            system=system,
+        )
         self._failing = False
-        self._queued = anyio.Event()
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             _, full = append_lines(path, [_line(event="audit.started")], system.disk)
@@ -79,7 +81,7 @@ class Audit(Observer):
         records, self._records = self._records, []
         for call in records:
             widget = call.widget
-            self._add(
+            self.lines.add(
                 _line(
                     event="call",
                     principal=_principal(call.principal),
@@ -96,17 +98,10 @@ class Audit(Observer):
                 )
             )
 
-    def _add(self, line: bytes) -> None:
-        if len(self._waiting) >= LIMITS.queued_lines:
-            self._lose(1)
-            return
-        self._waiting.append(line)
-        self._queued.set()
-
     def on_upload(self, upload: Upload) -> None:
         """Write a line about an upload, its principal and its outcome."""
         self._queue_records()
-        self._add(
+        self.lines.add(
             _line(
                 event="upload",
                 principal=_principal(upload.uploader),
@@ -121,7 +116,7 @@ class Audit(Observer):
     def on_action(self, action: ActionRecord) -> None:
         """Write a line about an action that called a tool of an upstream."""
         self._queue_records()
-        self._add(
+        self.lines.add(
             _line(
                 event="action",
                 principal=_principal(action.principal),
@@ -135,47 +130,25 @@ class Audit(Observer):
             )
         )
 
-    async def write(self) -> None:
-        """Write queued lines until cancelled, and once more on cancellation."""
-        try:
-            while True:
-                # A loss is recorded when there is room, even without further calls.
-                with anyio.move_on_after(LIMITS.retry_s if self._unrecorded else None):
-                    await self._queued.wait()
-                self._queued = anyio.Event()
-                await anyio.sleep(LIMITS.gather_s)
-                await self._flush()
-        finally:
-            with anyio.CancelScope(shield=True):
-                await self._flush()
-
-    async def _flush(self) -> None:
-        self._queue_records()
-        lines, unrecorded = list(self._waiting), self._unrecorded
-        self._waiting.clear()
-        loss = [_line(event="audit.lost", calls=unrecorded)] if unrecorded else []
-        if not (lines or loss):
-            return
-        written, problem = await self._system.threads.run_blocking(self._append, lines + loss)
-        if written > len(lines):
-            self._unrecorded -= unrecorded
-        self._lose(max(0, len(lines) - written))
-        self._report(problem)
-
-    def _lose(self, lines: int) -> None:
-        self.lost += lines
-        self._unrecorded += lines
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Write lines while the block runs, and the rest at its end."""
+        with self.lines.running():
+            try:
+                yield
+            finally:
+                self._queue_records()
 
     def _report(self, problem: OSError | None) -> None:
         """Log once when the disk starts to refuse lines, and once when it accepts them again."""
         if problem is not None and not self._failing:
             _log.warning("audit.failed", problem=problem.strerror)
         elif problem is None and self._failing:
-            _log.info("audit.recovered", lost=self.lost)
+            _log.info("audit.recovered", lost=self.lines.lost)
         self._failing = problem is not None
 
-    def _append(self, lines: list[bytes]) -> tuple[int, OSError | None]:
-        """Write `lines` and return how many were written, with the error that stopped it."""
+    def _append(self, lines: Sequence[bytes]) -> int:
+        """Write `lines` and return how many were written."""
         path, started = self._path, []
         try:
             if path.exists() and path.stat().st_size >= self._most_bytes:
@@ -184,10 +157,11 @@ class Audit(Observer):
                     if younger.exists():
                         younger.replace(path.with_name(f"{path.name}.{number}"))
                 started = [_line(event="audit.started")]
-            written, problem = append_lines(path, started + lines, self._system.disk)
+            written, problem = append_lines(path, [*started, *lines], self._system.disk)
         except OSError as error:
-            return 0, error
-        return max(0, written - len(started)), problem
+            written, problem = 0, error
+        self._report(problem)
+        return max(0, written - len(started))
 
 
 @lru_cache(maxsize=1024)

@@ -8,13 +8,15 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordLimits:
-    """Limits of the audit file, of the stored log events and of the health check.
+    """Limits of the audit file, of the log, of the stored log events and of the health check.
 
     Attributes:
-        queued_lines: Lines of about 300 bytes that wait for the disk.
+        audit_bytes: Lines of the audit, of about 300 bytes, that wait for the disk.
+        log_bytes: Lines of the log that wait for its reader.
         gather_s: Calls that end within this time are written by one worker thread call.
         client_chars: Length of a client's name or version.
-        retry_s: Time after a lost line until the disk is tried again without new calls.
+        retry_s: Time after a lost line until another write is tried without new lines.
+        drain_s: Time at the end for the lines that wait.
         rotated_files: Full audit files; `audit.jsonl.1` is the newest of them.
         blocked_origins: Image origins logged per widget; callers can name any number.
         events: Stored log events.
@@ -25,10 +27,12 @@ class RecordLimits:
             rebuild of many thousand files takes less.
     """
 
-    queued_lines: int = 10_000
+    audit_bytes: int = 4 * 1024 * 1024
+    log_bytes: int = 256 * 1024
     gather_s: float = 0.1
     client_chars: int = 80
     retry_s: float = 5.0
+    drain_s: float = 2.0
     rotated_files: int = 4
     blocked_origins: int = 8
     events: int = 5_000

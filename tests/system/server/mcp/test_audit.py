@@ -136,10 +136,8 @@ def call_record(principal: str = "", **value: Any) -> CallRecord:
 
 async def write_waiting(audit: Audit) -> None:
     """Let `audit` write its queue, as at the end of a daemon."""
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(audit.write)
+    with audit.running():
         await anyio.lowlevel.checkpoint()
-        tasks.cancel_scope.cancel()
 
 
 class Read(dict[str, Any]):
@@ -188,12 +186,16 @@ async def test_full_file_is_rotated_and_the_oldest_deleted(tmp_path: Path) -> No
 
 async def test_dropped_calls_are_recorded_as_a_count(tmp_path: Path) -> None:
     audit = Audit(tmp_path / "audit.jsonl", most_bytes=100_000_000)
-    for _ in range(OBSERVE_LIMITS.queued_lines + 3):
+    calls = OBSERVE_LIMITS.audit_bytes // 100
+    for _ in range(calls):
         audit.on_call(call_record())
+    await anyio.lowlevel.checkpoint()
     await write_waiting(audit)
 
-    last = lines(tmp_path / "audit.jsonl")[-1]
-    assert (last["event"], last["calls"]) == ("audit.lost", 3)
+    _, *written, last = lines(tmp_path / "audit.jsonl")
+    assert audit.lines.lost > 0
+    assert (last["event"], last["calls"]) == ("audit.lost", audit.lines.lost)
+    assert len(written) + audit.lines.lost == calls
 
 
 def test_unwritable_file_is_refused_at_the_start(tmp_path: Path) -> None:

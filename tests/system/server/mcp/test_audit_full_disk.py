@@ -22,40 +22,38 @@ from dataclasses import replace
 from pathlib import Path
 import anyio
 from tests.system.server.mcp.test_audit import call_record
-from widgetd.server.observe import audit as module
+from widgetd.server.observe import audit as module, line_queue
 
-module.LIMITS = replace(module.LIMITS, gather_s=0.001, retry_s=0.001)
+module.LIMITS = line_queue.LIMITS = replace(module.LIMITS, gather_s=0.001, retry_s=0.001)
 HARD = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
 
 async def fill(folder, room):
     path = folder / f"{room}.jsonl"
     audit = module.Audit(path, most_bytes=10_000_000)
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(audit.write)
+    with audit.running():
         resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + room, HARD))
         for made in (3, 6):
             for _ in range(3):
                 audit.on_call(call_record("ada"))
             await settled(audit, path, made)
-        lost = audit.lost
+        lost = audit.lines.lost
         resource.setrlimit(resource.RLIMIT_FSIZE, (HARD, HARD))
         await confessed(audit)
         audit.on_call(call_record("bob"))
         await settled(audit, path, 7)
-        tasks.cancel_scope.cancel()
     lines = [json.loads(line) for line in path.read_bytes().splitlines()]
     calls = [line for line in lines if line["event"] == "call"]
     said = sum(line["calls"] for line in lines if line["event"] == "audit.lost")
-    assert (len(calls) + said, audit.lost) == (7, said), (room, lines)
+    assert (len(calls) + said, audit.lines.lost) == (7, said), (room, lines)
     assert lines[-1]["principal"] != lines[-2].get("principal"), lines
     return lost
 
 async def settled(audit, path, made):
-    while path.read_bytes().count(b'"event":"call"') + audit.lost != made:
+    while path.read_bytes().count(b'"event":"call"') + audit.lines.lost != made:
         await anyio.sleep(0.001)
 
 async def confessed(audit):
-    while audit._unrecorded:
+    while audit.lines._unrecorded:
         await anyio.sleep(0.001)
 
 async def every(folder):
