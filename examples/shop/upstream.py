@@ -24,7 +24,8 @@ database.executescript("""
     CREATE TABLE IF NOT EXISTS basket (sku TEXT, name TEXT);
     CREATE TABLE IF NOT EXISTS bookings (code INTEGER PRIMARY KEY, name TEXT, day TEXT, goods TEXT);
     CREATE TABLE IF NOT EXISTS done (key TEXT PRIMARY KEY, answer TEXT);
-    INSERT OR IGNORE INTO stock VALUES ('tea', 'Tea', 7, 9), ('mug', 'Mug', 12, 1);
+    INSERT OR IGNORE INTO stock VALUES ('tea', 'Tea', 7, 9), ('mug', 'Mug', 12, 1),
+        ('honey', 'Honey', 9, 4), ('bread', 'Bread', 5, 0);
 """)
 
 
@@ -37,10 +38,14 @@ def once(context: Context, answer: dict[str, Any]) -> dict[str, Any]:
 
 
 def shelf() -> dict[str, Any]:
-    """Return what the shop has and what is in the basket."""
+    """Return what the shop has, what is in the basket, and its price."""
     stock = database.execute("SELECT sku, name, price, left FROM stock ORDER BY sku")
     goods = [dict(zip(("sku", "name", "price", "left"), row, strict=True)) for row in stock]
-    return {"goods": goods, "basket": [n for (n,) in database.execute("SELECT name FROM basket")]}
+    lines = database.execute(
+        "SELECT name, count(*), sum(price) FROM basket JOIN stock USING (sku, name) GROUP BY sku"
+    )
+    basket = [dict(zip(("name", "count", "price"), row, strict=True)) for row in lines]
+    return {"goods": goods, "basket": basket, "total": sum(line["price"] for line in basket)}
 
 
 @mcp.tool(annotations={"readOnlyHint": True})
@@ -69,13 +74,15 @@ async def book(name: str, day: str, context: Context) -> dict[str, Any]:
     """Book a pick-up of everything in the basket."""
     with database:
         database.execute("BEGIN IMMEDIATE")
-        goods = ", ".join(shelf()["basket"])
-        if not goods:
+        bought = shelf()
+        if not bought["basket"]:
             raise ToolError("the basket is empty")
+        goods = ", ".join(f"{line['count']} × {line['name']}" for line in bought["basket"])
         row = "INSERT INTO bookings (name, day, goods) VALUES (?, ?, ?)"
         code = database.execute(row, (name, day, goods)).lastrowid
         database.execute("DELETE FROM basket")
-        return once(context, {"code": f"P-{code}", "booked": goods, **shelf()})
+        receipt = {"code": f"P-{code}", "day": day, "booked": bought["basket"]}
+        return once(context, {**receipt, "paid": bought["total"], **shelf()})
 
 
 @mcp.tool(annotations={"readOnlyHint": True})
