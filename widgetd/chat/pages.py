@@ -389,7 +389,7 @@ PAGES = (
 GALLERY_PAGES = (
     _Free(path="/chat/frame", view=empty_frame),
     _Free(path="/chat/frame/{tool}", view=frame),
-    _Free(path="/chat/live", view=live),
+    _Free(path="/chat/live", view=live, waits=True),
 )
 """Pages of the gallery that the chat shares, for users with its scope."""
 

@@ -52,6 +52,8 @@ from widgetd.server.render.view import view_html
 from widgetd.server.store.contract import Bounds
 from widgetd.server.store.factory import Store, open_store
 from widgetd.server.store.rate_limits import LocalRateLimits
+from widgetd.server.web.http_server import most_connections
+from widgetd.server.web.limits import LIMITS as WEB_LIMITS
 from widgetd.server.web.metrics import Metrics
 from widgetd.settings import OWN_FOLDER, Settings, describe_settings, shows_examples
 from widgetd.upstreams.toolset import UpstreamServices
@@ -149,7 +151,13 @@ def prepare(
 
 def build_store(settings: Settings) -> AbstractAsyncContextManager[Store]:
     """Build the store of renders, actions, answers and limits; leaving it closes it."""
-    bounds = Bounds(rate_per_s=settings.rate, burst=settings.burst, at_once=settings.at_once)
+    bounds = Bounds(
+        rate_per_s=settings.rate,
+        burst=settings.burst,
+        at_once=settings.at_once,
+        # Others keep half of the connections.
+        waits=min(WEB_LIMITS.waits, (settings.connections or most_connections()) // 2),
+    )
     return open_store(settings.store.get_secret_value() if settings.store else None, bounds=bounds)
 
 

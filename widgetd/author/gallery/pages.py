@@ -284,7 +284,7 @@ PAGES = (
     _Free(path="/gallery/tile/{tool}", view=tile),
     _Free(path="/gallery/frame/{tool}", view=frame),
     _Free(path="/gallery/frame", view=empty_frame),
-    _Free(path="/gallery/live", view=live),
+    _Free(path="/gallery/live", view=live, waits=True),
     _Free(path="/gallery/render/{id}", view=stored_render),
     _Free(path="/gallery/static/{name}", view=static_view("widgetd.author.gallery")),
 )

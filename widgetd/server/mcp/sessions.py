@@ -24,7 +24,7 @@ from widgetd.server.access.principal import Principal
 from widgetd.server.mcp import asgi, sdk
 from widgetd.server.mcp.clients import Clients
 from widgetd.server.mcp.limits import LIMITS
-from widgetd.server.store.rate_limits import RateLimits
+from widgetd.server.store.rate_limits import RateLimits, admission
 
 _TOO_MANY = "as many sessions as may be are in use; end one, or try again later"
 
@@ -126,24 +126,38 @@ class Sessions:
             if scope["method"] != "GET":
                 await self.app(scope, receive, send)
                 return
-            opened = False
+            async with admission(self._limits, principal.name, cost=0, waits=True) as place:
+                if place.refusal is not None:
+                    await _refuse(send, 429, place.refusal)
+                    return
+                await self._stream(session, principal, scope, receive, send)
 
-            async def send_and_note(message: asgi.Message) -> None:
-                nonlocal opened
-                await send(message)
-                if message["type"] == "http.response.start" and message["status"] == 200:
-                    opened = True
-                    self._clients.stream_opened(session)
+    async def _stream(
+        self,
+        session: str,
+        principal: Principal,
+        scope: asgi.Scope,
+        receive: asgi.Receive,
+        send: asgi.Send,
+    ) -> None:
+        opened = False
 
-            left_s = min(principal.remaining_s(SYSTEM.clock.wall_s()), LIMITS.session_s)
-            loop = asyncio.get_running_loop()
-            ending = loop.call_later(left_s, sdk.end_stream, self.app, session)
-            try:
-                await self.app(scope, receive, send_and_note)
-            finally:
-                ending.cancel()
-                if opened:
-                    self._clients.stream_ended(session)
+        async def send_and_note(message: asgi.Message) -> None:
+            nonlocal opened
+            await send(message)
+            if message["type"] == "http.response.start" and message["status"] == 200:
+                opened = True
+                self._clients.stream_opened(session)
+
+        left_s = min(principal.remaining_s(SYSTEM.clock.wall_s()), LIMITS.session_s)
+        loop = asyncio.get_running_loop()
+        ending = loop.call_later(left_s, sdk.end_stream, self.app, session)
+        try:
+            await self.app(scope, receive, send_and_note)
+        finally:
+            ending.cancel()
+            if opened:
+                self._clients.stream_ended(session)
 
     @contextmanager
     def in_use(self, session: str, principal: Principal) -> Iterator[None]:

@@ -40,6 +40,7 @@ class Bounds:
         rate_per_s: Calls per second and principal in the long run; None for no limit.
         burst: Calls that a rested principal may make at once.
         at_once: Calls of one principal at the same time; None for no limit.
+        waits: Streams and waiting calls of one named principal in one process; None for no limit.
         principals: Principals whose recent use is remembered, in one process.
     """
 
@@ -59,6 +60,7 @@ class Bounds:
     rate_per_s: float | None = None
     burst: float = 100.0
     at_once: int | None = None
+    waits: int | None = None
     principals: int = 10_000
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 
@@ -26,13 +26,14 @@ async def admission(
         limits: The limits of the store.
         principal: The name of the caller's principal.
         cost: In calls; what costs nothing holds no slot either.
-        waits: Hold no slot, because the request waits: for a change, or for its own user's calls.
+        waits: Hold no slot, but a place of those that wait: for a change, or for its own user's
+            calls.
     """
-    if not cost:
+    if not (cost or waits):
         yield ALLOWED
         return
-    async with nullcontext(ALLOWED) if waits else limits.slot(principal) as slot:
-        yield await limits.take(principal, cost=cost) if slot.is_allowed else slot
+    async with limits.wait(principal) if waits else limits.slot(principal) as place:
+        yield await limits.take(principal, cost=cost) if cost and place.is_allowed else place
 
 
 class RateLimits(ABC):
@@ -44,6 +45,7 @@ class RateLimits(ABC):
 
     def __init__(self, bounds: Bounds) -> None:
         self._bounds = bounds
+        self._waiting = _Places()
 
     async def take(self, principal: str, *, cost: float = 1.0) -> Decision:
         """Charge `cost` calls to the principal, or none and return when to try again.
@@ -62,6 +64,17 @@ class RateLimits(ABC):
         most = self._bounds.at_once
         return nullcontext(ALLOWED) if most is None else self._hold(principal, most)
 
+    def wait(self, principal: str) -> AbstractAsyncContextManager[Decision]:
+        """Hold one of the principal's places for streams and waits while the block runs.
+
+        They bound connections, so each process counts its own. Callers without a name are one
+        principal beside which there is no other.
+        """
+        most = self._bounds.waits
+        if most is None or not principal:
+            return nullcontext(ALLOWED)
+        return self._waiting.hold(principal, most)
+
     @abstractmethod
     async def _charge(self, principal: str, price: float, rate: float) -> float:
         """Charge `price` calls; or none, and return the seconds until there are as many."""
@@ -71,6 +84,27 @@ class RateLimits(ABC):
         """Hold one of `most` slots."""
 
 
+class _Places:
+    """Places of each principal in this process."""
+
+    def __init__(self) -> None:
+        self._in_use: Counter[str] = Counter()
+
+    @asynccontextmanager
+    async def hold(self, principal: str, most: int) -> AsyncIterator[Decision]:
+        """Hold one of `most` places while the block runs."""
+        if self._in_use[principal] >= most:
+            yield NO_SLOT
+            return
+        self._in_use[principal] += 1
+        try:
+            yield ALLOWED
+        finally:
+            self._in_use[principal] -= 1
+            if not self._in_use[principal]:
+                del self._in_use[principal]
+
+
 class LocalRateLimits(RateLimits):
     """`RateLimits` in this process."""
 
@@ -78,7 +112,7 @@ class LocalRateLimits(RateLimits):
         super().__init__(bounds)
         self._timer = timer
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
-        self._slots: dict[str, int] = {}
+        self._slots = _Places()
 
     async def _charge(self, principal: str, price: float, rate: float) -> float:
         now, burst = self._timer(), self._bounds.burst
@@ -90,16 +124,5 @@ class LocalRateLimits(RateLimits):
             self._buckets.popitem(last=False)
         return 0.0 if paid else (price - calls) / rate
 
-    @asynccontextmanager
-    async def _hold(self, principal: str, most: int) -> AsyncIterator[Decision]:
-        in_use = self._slots.get(principal, 0)
-        if in_use >= most:
-            yield NO_SLOT
-        else:
-            self._slots[principal] = in_use + 1
-            try:
-                yield ALLOWED
-            finally:
-                self._slots[principal] -= 1
-                if not self._slots[principal]:
-                    del self._slots[principal]
+    def _hold(self, principal: str, most: int) -> AbstractAsyncContextManager[Decision]:
+        return self._slots.hold(principal, most)

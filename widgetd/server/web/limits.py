@@ -40,6 +40,7 @@ class WebLimits:
         accepted_at_once: Connections accepted before the first of them gets its slot.
         tick_s: Interval at which the `Date` of responses is renewed.
         shutdown_s: Time for requests in flight once the daemon ends.
+        waits: Streams and waiting calls of one named principal; half of `connections`, if fewer.
         spare_descriptors: Kept for files, the store and probes, however many clients connect.
         arguments_bytes: The body of `/render`: four times the text of the largest widget.
         upload_bytes: A body of the gallery: a widget and its sidecar in base64.
@@ -60,6 +61,7 @@ class WebLimits:
     accepted_at_once: int = 16
     tick_s: float = 1.0
     shutdown_s: int = 10
+    waits: int = 1_000
     spare_descriptors: int = 128
     arguments_bytes: int = 4 * 1024 * 1024
     upload_bytes: int = 4 * Limits().file_bytes
