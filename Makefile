@@ -247,10 +247,10 @@ chat-pictures: $(VENV)/.dev ## [view] update the README's picture of the chat (n
 	$(BIN)/python -m tests.field.chat.picture
 
 reference: $(VENV)/.dev ## [release] regenerate docs/reference/ from the code
-	$(BIN)/python -m tests.field.reference.accept
+	$(BIN)/python -m docs.generate
 
 start: $(VENV)/.dev ## [release] walk docs/start.md in a fresh clone and record its output (needs Chromium)
-	$(BIN)/python -m tests.field.reference.start
+	$(BIN)/python -m docs.generate.start
 
 DOCS := .venv-docs
 
@@ -260,9 +260,9 @@ $(DOCS)/.installed: requirements/docs.txt $(VENV)/.runtime
 	@touch $@
 
 docs: $(DOCS)/.installed ## [release] build the documentation into build/site and check its links
-	$(BIN)/python -m tests.field.reference.components build/components
+	$(BIN)/python -m docs.generate.components build/components
 	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --quiet --strict
-	$(BIN)/python -m tests.field.reference.site build/site
+	$(BIN)/python -m docs.generate.site build/site
 
 CLUSTERS := .venv-clusters
 

@@ -14,10 +14,10 @@ import anyio
 import pytest
 from anyio.abc import SocketAttribute, SocketStream
 
+from docs.generate.hosts import hosts_page
 from tests.field.author.browser.staging import do
 from tests.field.author.testing.running import widgetd_test
 from tests.field.hosts.hosting import hosted
-from tests.field.reference.hosts import hosts_page
 from tests.field.server.web.browsing import needs_browser
 from tests.support.widgets import widget_file
 from widgetd.author.browser.chromium import Chromium

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from docs.generate.commands import end_all, list_commands, run_commands
 from tests.field.deploy.documents import ROOT
-from tests.field.reference.commands import end_all, list_commands, run_commands
 
 LEFT_OUT = {
     "chat.md": "models that are not here",

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import inspect
 import re
+import subprocess
 import sys
 
-from tests.field.reference.hosts import PAGE, hosts_page
-from tests.field.reference.pages import FOLDER, handler_of, pages
+import pytest
+
+from docs.generate.hosts import PAGE, hosts_page
+from docs.generate.pages import FOLDER, LIMITS, handler_of, pages
+from tests.field.deploy.documents import ROOT
 from widgetd.base.errors.codes import TABLES
 from widgetd.daemon.toolsets import ROWS
 
@@ -52,3 +56,24 @@ def test_every_built_in_tool_describes_its_answer() -> None:
 
     silent = [name for name, text in descriptions.items() if not re.search(r"\b[Rr]eturn\b", text)]
     assert silent == []
+
+
+def test_table_of_limits_stays_short() -> None:
+    assert sum(map(len, LIMITS.values())) <= 30
+
+
+@pytest.mark.parametrize(
+    ("patterns", "most"),
+    [
+        (("README.md", "docs/*.md", ":!docs/reference", ":!docs/codes.md"), 27_000),
+        (("docs/reference/*.md", "docs/codes.md"), 22_000),
+    ],
+    ids=["by hand", "generated"],
+)
+def test_documents_stay_short(patterns: tuple[str, ...], most: int) -> None:
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--", *patterns], cwd=ROOT, capture_output=True, check=True
+    ).stdout
+    paths = [ROOT / name for name in listed.decode().split("\0") if name]
+
+    assert sum(len(path.read_text(encoding="utf-8").split()) for path in paths) <= most

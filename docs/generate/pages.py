@@ -8,10 +8,11 @@ import sys
 import tempfile
 import textwrap
 from collections.abc import Iterator, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import is_dataclass
 from importlib import import_module
 from itertools import groupby
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 from unittest import mock
 
@@ -40,7 +41,7 @@ from widgetd.server.observe.status import Health
 from widgetd.server.web.metrics import Metrics
 from widgetd.settings import GROUPS, PREFIX, SET_FIRST
 
-FOLDER = Path(__file__).resolve().parents[3] / "docs" / "reference"
+FOLDER = Path(__file__).resolve().parents[1] / "reference"
 
 GENERATED = "<!-- Made by `make reference`; do not edit. -->"
 
@@ -123,32 +124,44 @@ def _keys(schema: Mapping[str, Any]) -> str:
     return _table(*rows)
 
 
+LIMITS: Mapping[str, tuple[str, ...]] = {
+    "base": (
+        *("file_bytes", "json_depth", "schema_nodes", "template_bytes", "template_nodes"),
+        *("output_bytes", "steps"),
+    ),
+    "core.widget": ("program_bytes",),
+    "server.web": ("arguments_bytes", "upload_bytes"),
+    "server.mcp": ("wait_s", "form_s", "note_chars"),
+    "server.store": ("delivery_s", "deliveries"),
+    "server.catalog": ("folder_files", "versions", "versions_bytes"),
+    "author.browser": ("steps", "step_s", "session_hard_s", "trace_bytes", "picture_bytes"),
+    "chat": ("message_bytes", "turn_s", "threads_each"),
+    "upstreams": ("answer_bytes", "event_bytes", "tools"),
+}
+"""The limits that users meet, at most 30, by the room whose table has them."""
+
+
 def _limits() -> str:
-    """Write a table of each room's fixed limits and timeouts."""
     intro = (
-        "The limits and timeouts that no setting changes. A name's end is its unit: `_s` seconds, "
-        "`_ms` milliseconds, `_bytes`, `_chars` characters; without one it is a number of things."
+        "Limits that users meet and no setting changes. A name's end is its unit; without one it "
+        "is a number of things. `limits.py` of each room has all others."
     )
-    parts = [intro]
-    for path in sorted(Path(widgetd.__path__[0]).rglob("limits.py")):
-        name = ".".join(("widgetd", *path.relative_to(widgetd.__path__[0]).with_suffix("").parts))
-        module = import_module(name)
-        for table in vars(module).values():
-            if not (isinstance(table, type) and is_dataclass(table)) or table.__module__ != name:
-                continue
-            meanings = _attributes(table)
-            rows = [("limit", "value", "is")]
-            rows += [
-                (f"`{one.name}`", _value(getattr(table(), one.name)), meanings[one.name])
-                for one in fields(table)
-            ]
-            summary = (inspect.getdoc(table) or "").partition("\n")[0]
-            parts += [f"## `{name.removeprefix('widgetd.')}`", summary, _table(*rows)]
-    return _page("Limits", *parts)
+    rows: list[tuple[str, ...]] = [("of", "limit", "value", "is")]
+    for room, names in LIMITS.items():
+        module = import_module(f"widgetd.{room}.limits")
+        for name in names:
+            table = next(one for one in _tables(module) if name in one.__dataclass_fields__)
+            value = f"{getattr(table(), name):,}"
+            rows.append((room.rpartition(".")[2], f"`{name}`", value, _attributes(table)[name]))
+    return _page("Limits", intro, _table(*rows))
 
 
-def _value(value: object) -> str:
-    return f"{value:,}" if isinstance(value, int | float) else f"`{value}`"
+def _tables(module: ModuleType) -> Iterator[type[Any]]:
+    """Yield the tables of limits that a module defines."""
+    for member in vars(module).values():
+        is_table = isinstance(member, type) and is_dataclass(member)
+        if is_table and member.__module__ == module.__name__:
+            yield member
 
 
 def _attributes(table: type) -> dict[str, str]:
@@ -190,9 +203,8 @@ def _commands() -> str:
         r"^# widgetd\n|## Table of Contents\n.*?(?=\n\*\*)", "", documentation, flags=re.DOTALL
     )
     shared = r"(?<=\n)\*\*Set first\*\*.*?(?=\n## |\Z)"
-    serve, *others = re.split(r"(?=\n## widgetd (?:dev|chat)\n)", rest)
-    flags = "The flags of [`widgetd serve`](#widgetd-serve) for settings.\n"
-    rest = serve + "".join(re.sub(shared, flags, one, flags=re.DOTALL) for one in others)
+    flags = "A flag for each [setting](settings.md).\n"
+    rest = re.sub(shared, flags, rest, flags=re.DOTALL)
     return _page(
         "Command line",
         "Exit codes: 0 ok, 1 faults, 2 a flag, setting or value, 3 a folder, "
@@ -233,6 +245,9 @@ def _declared() -> Mapping[str, set[str]]:
         for family in collector.describe()
     }
 
+
+SHORT_CHARS = 24
+"""Longest description of a property that is repeated; a longer one is referred to."""
 
 KINDS = {"show": "Show", "act": "Act", "expect": "Expect", "read": "Read"}
 
@@ -313,11 +328,11 @@ def _components() -> str:
         "`get_component_details` and `widgetd guide components` answer the same to agents and in a "
         "terminal. A default is what widgetd's view draws."
     )
-    parts, described = [intro], dict[str, str]()
+    parts, described, texts = [intro], dict[str, str](), dict[str, str]()
     for component in load_vocabulary().components.values():
-        rows: list[tuple[str, ...]] = [("property", "value", "default", "is")]
+        rows: list[tuple[str, ...]] = [("property", "value", "is")]
         for row in describe_properties(component):
-            rows += _property_rows(component.type, row, described)
+            rows += _property_rows(component.type, row, described, texts)
         holds = "anything" if component.holds is None else _list_children(component.holds)
         parts.append(f"## `{component.type}`\n\n{component.use} Holds {holds}.")
         parts.append(f"<!-- sheet: {component.type} -->")
@@ -335,20 +350,24 @@ def _list_children(types: frozenset[str]) -> str:
 
 
 def _property_rows(
-    owner: str, row: Mapping[str, Any], described: dict[str, str]
+    owner: str, row: Mapping[str, Any], described: dict[str, str], texts: dict[str, str]
 ) -> Iterator[tuple[str, ...]]:
     """Yield the row of a property and those of its fields, the first time that they appear."""
     name = f"{owner}.{row['name']}"
     kinds = {"": row["fields"]} if "fields" in row else row.get("kinds", {})
     first = described.setdefault(repr(kinds), name) if kinds else name
-    says = " ".join(row.get("text", "").split()) + (
-        "" if first == name else f" Fields as of `{first}`."
-    )
-    yield f"`{row['name']}`", _choices(row), _default(row), says
+    says = " ".join(row.get("text", "").split())
+    described_at = texts.setdefault(says, name)
+    if described_at != name and len(says) > SHORT_CHARS:
+        says = f"As `{described_at}`."
+    if first != name:
+        says += f" Fields as of `{first}`."
+    default = f"; default {text}" if (text := _default(row)) else ""
+    yield f"`{row['name']}`", _choices(row) + default, says
     for kind, parts in kinds.items() if first == name else ():
         for field, inner in parts.items():
             field_name = f"`{row['name']}.{field}`" + (f" ({kind})" if kind else "")
-            yield field_name, _choices(inner), "", " ".join(inner.get("text", "").split())
+            yield field_name, _choices(inner), " ".join(inner.get("text", "").split())
 
 
 def _choices(row: Mapping[str, Any]) -> str:

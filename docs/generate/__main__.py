@@ -6,8 +6,8 @@ import sys
 
 import anyio
 
-from tests.field.reference.hosts import PAGE, hosts_page
-from tests.field.reference.pages import FOLDER, pages
+from docs.generate.hosts import PAGE, hosts_page
+from docs.generate.pages import FOLDER, pages
 
 
 async def accept() -> None:

@@ -8,7 +8,7 @@ from widgetd.author.testing.profiles import host_profiles
 from widgetd.cli.generate import HOSTS as CONFIGURATIONS
 from widgetd.server.render.hosts import HOSTS
 
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "hosts.md"
+PAGE = Path(__file__).resolve().parents[1] / "hosts.md"
 
 START, END = (
     "<!-- Made by `make reference` from widgetd/author/testing/hosts/. -->",

@@ -17,8 +17,8 @@ from pathlib import Path
 import anyio
 from playwright.async_api import async_playwright
 
+from docs.generate.commands import end_all, run_commands
 from tests.field.deploy.documents import ROOT
-from tests.field.reference.commands import end_all, run_commands
 from widgetd.author.browser.chromium import FLAGS, demand_browser
 
 PAGE = ROOT / "docs" / "start.md"
