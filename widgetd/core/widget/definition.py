@@ -14,7 +14,6 @@ from typing import Any
 from widgetd.base.errors import WidgetError
 from widgetd.base.files.source import Source
 from widgetd.base.limits import DEFAULTS, Limits
-from widgetd.base.text_search import compile_pattern, read_tokens
 from widgetd.core.schema.pydantic_model import camel_case
 from widgetd.core.widget.document import (
     VIEW,
@@ -26,6 +25,7 @@ from widgetd.core.widget.document import (
     reparse_jsx,
 )
 from widgetd.core.widget.hidden_characters import strip_hidden
+from widgetd.core.widget.images import find_literal_origins
 from widgetd.core.widget.naming import (
     JSX_SUFFIX,
     folders,
@@ -35,8 +35,6 @@ from widgetd.core.widget.naming import (
     to_kebab_case,
 )
 from widgetd.core.widget.sidecar import Sidecar, read_sidecar
-
-_ORIGIN = compile_pattern(r"https://[A-Za-z0-9.-]+(?::\d{1,5})?(?=[/\"'\\)?#\s]|$)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,11 +122,11 @@ class Definition(WidgetNames):
 
     @property
     def image_origins(self) -> frozenset[str]:
-        """The origins that its images may come from: the template's and the sidecar's."""
+        """The origins of whole addresses of images in its source, and the sidecar's."""
         # Origins in arguments are unknown here; an operator may allow more.
-        text = self.template if self.template.strip() else self.view
-        origins = (origin[0] for origin in read_tokens(_ORIGIN, text))
-        return frozenset(origins) | frozenset(self.sidecar.image_origins)
+        has_template = bool(self.template.strip())
+        literal = find_literal_origins(self.template if has_template else self.view, has_template)
+        return literal | frozenset(self.sidecar.image_origins)
 
     @property
     def ui_type(self) -> str:

@@ -8,9 +8,15 @@ Source: MCP Apps 2026-01-26, "Content Security Policy".
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from functools import lru_cache
 
+from widgetd.base.limits import DEFAULTS
 from widgetd.base.text_search import compile_pattern, read_tokens
+from widgetd.core.template.jsx.parse import Node, parse
+from widgetd.core.template.jsx.syntax import unwrap
+from widgetd.core.template.lexer import normalise, tokens
+from widgetd.core.template.parser import Fault
 
 ORIGIN = r"^https?://(\*\.)?[a-z0-9-]+(\.[a-z0-9-]+)*(:[0-9]{1,5})?$"
 """An origin that images may be allowed to come from: `https://*.example.com`."""
@@ -27,6 +33,71 @@ def find_image_origins(tree: bytes) -> frozenset[str]:
         return frozenset()
     found = (image[1] or image[2] for image in read_tokens(_REMOTE, tree))
     return frozenset(origin.decode(errors="replace").lower() for origin in found)
+
+
+_LITERAL = compile_pattern(
+    r"""["'](?:url\(\s*\\?["']?)?(https://[A-Za-z0-9.-]+(?::\d{1,5})?)(?:[/?#)\\][^"'{\n]*)?["']"""
+)
+_CAPTURES = frozenset({"endset", "endmacro", "endcall", "endfilter", "filter"})
+"""Tags of blocks whose text is a value of an expression."""
+
+
+@lru_cache(maxsize=512)
+def find_literal_origins(text: str, is_template: bool) -> frozenset[str]:
+    """Return the origins of images whose whole address a source states.
+
+    An address that contains an expression can carry an argument to its host, so the operator must
+    name that origin. The same holds of a string within an expression, which may become a part of
+    an address.
+
+    Args:
+        text: The template or the JSX.
+        is_template: Whether it is a template.
+    """
+    if "https://" not in text:
+        return frozenset()
+    literals = _join_data(text) if is_template else "\n".join(_list_attributes(text))
+    return frozenset(literal[1] for literal in read_tokens(_LITERAL, literals))
+
+
+def _join_data(template: str) -> str:
+    """Return the text outside of tags, with a brace for each tag."""
+    cut = tokens(normalise(template)) or []
+    if any(token.type == "name" and token.value in _CAPTURES for token in cut):
+        return ""
+    return "".join(
+        token.value if token.type == "data" else "{"
+        for token in cut
+        if token.type in {"data", "variable_begin", "block_begin"}
+    )
+
+
+def _list_attributes(view: str) -> Iterator[str]:
+    """Yield the strings that are whole values of attributes, in quotation marks."""
+    try:
+        nodes = [parse(view, DEFAULTS)]
+    except Fault:
+        return
+    while nodes:
+        node = nodes.pop()
+        nodes += node.children
+        if node.kind == "jsx_attribute" and len(node.children) > 1:
+            yield from _list_choices(node.children[-1])
+
+
+def _list_choices(value: Node) -> Iterator[str]:
+    """Yield the strings that an expression may be, as they are."""
+    value = unwrap(value)
+    operator = value.fields.get("operator")
+    if value.kind == "string":
+        yield value.text
+    elif value.kind == "ternary_expression" or (operator and operator.text in {"||", "&&", "??"}):
+        for name in ("consequence", "alternative", "left", "right"):
+            if name in value.fields:
+                yield from _list_choices(value.fields[name])
+    elif value.kind in {"object", "pair"}:
+        for node in [value.fields["value"]] if value.kind == "pair" else value.children:
+            yield from _list_choices(node)
 
 
 def find_blocked(origins: Collection[str], allowed: Collection[str]) -> tuple[str, ...]:
