@@ -99,6 +99,40 @@ async def test_interrupted_checkout_is_repeated(tmp_path: Path) -> None:
     assert (root / "current" / "widgets" / "A.widget").exists()
 
 
+@needs_git
+@pytest.mark.parametrize("target", ["/etc", "../../..", "..", "../../../worktrees", "inside/../.."])
+@pytest.mark.parametrize("link", ["widgets", "team/widgets", "widgets/secret.widget"])
+async def test_commit_with_a_link_out_of_it_is_not_served(
+    tmp_path: Path, link: str, target: str
+) -> None:
+    repository, root = Repository(tmp_path / "origin"), tmp_path / "root"
+    repository.commit(A="One")
+    first = await sync(repository, root)
+    place = repository.folder / link
+    if link == "widgets":
+        shutil.rmtree(place)
+    place.parent.mkdir(exist_ok=True)
+    place.symlink_to(Path("..") / target if "/" in link else target)
+    repository.commit()
+
+    with pytest.raises(subprocess.CalledProcessError) as failed:
+        await sync(repository, root)
+
+    assert f"its link {link} leads out of it" in failed.value.stderr.decode()
+    assert (root / "current").readlink() == Path("worktrees") / first
+
+
+@needs_git
+async def test_commit_with_a_link_within_it_is_served(tmp_path: Path) -> None:
+    repository, root = Repository(tmp_path / "origin"), tmp_path / "root"
+    (repository.folder / "widgets" / "B.widget").symlink_to("A.widget")
+    repository.commit(A="One")
+
+    commit = await sync(repository, root)
+
+    assert (root / "current").readlink() == Path("worktrees") / commit
+
+
 @needs_kubectl
 def test_pods_serve_the_folder_linked_by_git_sync() -> None:
     objects = {one["kind"]: one for one in build_overlay("kubernetes-git")}
