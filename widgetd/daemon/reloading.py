@@ -88,16 +88,17 @@ async def reloading(
         )
         tasks.start_soon(watches, catalog.root, hints)
         if rollback is not None:
-            tasks.start_soon(_hint_at_requests, rollback, hints)
+            tasks.start_soon(_hint_at_requests, rollback, hints, system)
         yield
         tasks.cancel_scope.cancel()
 
 
-async def _hint_at_requests(rollback: Rollback, hints: Hints) -> None:
+async def _hint_at_requests(rollback: Rollback, hints: Hints, system: System) -> None:
     """Begin a scan for each request; in a large folder the timer's next is too far away."""
     while True:
         await anyio.sleep(LIMITS.rollback_poll_s)
-        if rollback.is_requested():
+        # A slow disk must not keep the event loop from answering.
+        if await system.threads.run_blocking(rollback.is_requested):
             hints.add(routine=True)
 
 

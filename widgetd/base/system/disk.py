@@ -27,6 +27,7 @@ class Disk:
     pread = staticmethod(os.pread)
     write = staticmethod(os.write)
     fsync = staticmethod(os.fsync)
+    sync = staticmethod(os.sync)
     ftruncate = staticmethod(os.ftruncate)
     stat = staticmethod(os.stat)
     fstat = staticmethod(os.fstat)

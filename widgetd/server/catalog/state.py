@@ -11,7 +11,7 @@ import errno
 import fcntl
 import os
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from hashlib import blake2b
 from pathlib import Path
@@ -87,10 +87,15 @@ class StateFolder:
             return stamp_of(self._disk.stat(self._path / name, follow_symlinks=False))
         return None
 
-    def write(self, name: str, content: bytes) -> bool:
+    def write(self, name: str, content: bytes, *, synced: bool = True) -> bool:
         """Replace a file by renaming a new one; return whether it was written.
 
         Two files with the same name up to a hyphen are never written at the same time.
+
+        Args:
+            name: The file.
+            content: All that it holds then.
+            synced: Whether it outlives a power cut; else `sync` sees to that.
         """
         path = self._path / name
         aside = path.with_name(path.name.partition("-")[0] + _ASIDE)
@@ -107,13 +112,38 @@ class StateFolder:
                         owner = self._disk.stat(path.parent)
                         with suppress(PermissionError):
                             self._disk.fchown(descriptor, owner.st_uid, owner.st_gid)
+                    if synced:
+                        self._disk.fsync(descriptor)
                 self._disk.rename(aside, path)
+                if synced:
+                    self._sync_folder(path.parent)
             except OSError:
                 with suppress(OSError):
                     self._disk.unlink(aside)
                 raise
             return True
         return False
+
+    def sync(self, names: Sequence[str]) -> bool:
+        """Have files that were written outlive a power cut; return whether they do."""
+        with self._attempting(names[0] if names else ""):
+            if len(names) > LIMITS.synced_files:
+                self._disk.sync()
+                return True
+            for name in names:
+                with self._open(self._path / name, os.O_RDONLY) as descriptor:
+                    self._disk.fsync(descriptor)
+            for folder in {(self._path / name).parent for name in names}:
+                self._sync_folder(folder)
+            return True
+        return False
+
+    def _sync_folder(self, folder: Path) -> None:
+        descriptor = self._disk.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            self._disk.fsync(descriptor)
+        finally:
+            self._disk.close(descriptor)
 
     def map_file(self, name: str, content: bytes, most_bytes: int) -> mmap | None:
         """Write a file and return its first bytes as memory; None if that is impossible.
@@ -204,9 +234,12 @@ class StateFolder:
                     lines = b"\n" + lines
                 try:
                     write_whole(self._disk, descriptor, lines)
+                    self._disk.fsync(descriptor)
                 except OSError:
                     self._disk.ftruncate(descriptor, size)
                     raise
+            if not size:
+                self._sync_folder(self._path)
             return True
         return False
 

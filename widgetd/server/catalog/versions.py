@@ -214,7 +214,8 @@ class Versions:
         return self._log
 
     def _store(self, changes: Changes, sources: Mapping[str, Source]) -> bool:
-        """Write the contents of changed files; return whether all are stored."""
+        """Write the contents of changed files; return whether all outlive a power cut."""
+        written: dict[str, int] = {}
         for path, key in changes.items():
             if key is not None and self._sizes.keys() >= {*key.split("+")}:
                 continue
@@ -223,10 +224,15 @@ class Versions:
                 if source is None or source.digest not in (key or ""):
                     return False  # it changed again; the next scan records it
                 content = source.content
-                if source.digest not in self._sizes:
-                    if not self._state.write(_place(source.digest, len(content)), content):
+                if source.digest not in self._sizes and source.digest not in written:
+                    place = _place(source.digest, len(content))
+                    if not self._state.write(place, content, synced=False):
                         return False
-                    self._sizes[source.digest] = len(content)
+                    written[source.digest] = len(content)
+        # Before the line that names them, or a power cut leaves a generation without its contents.
+        if written and not self._state.sync(list(map(_place, written, written.values()))):
+            return False
+        self._sizes |= written
         return True
 
     def _compact(self, log: _Log) -> None:
