@@ -97,6 +97,14 @@ $(ADAPTERS)/.installed: requirements/adapters.txt $(VENV)/.runtime
 example-langchain-adapters: $(ADAPTERS)/.installed ## [serve] call a widget with langchain-mcp-adapters
 	$(BIN)/python -m examples.served $(ADAPTERS)/bin/python -m examples.langchain_adapters
 
+SEEDS ?= 1-200
+.PHONY: simulate simulate-mutants
+simulate: $(VENV)/.dev ## [check] judge the daemon in a simulated world (SEEDS=1-10000); SEED=n replays and shrinks one
+	$(BIN)/python -m simulation $(or $(SEED),$(SEEDS))
+
+simulate-mutants: $(VENV)/.dev ## [check] put defects into the product, and print the seed that finds each
+	$(BIN)/python -m simulation mutants
+
 SCALE ?= 1
 storm: $(VENV)/.dev ## [stress] save in every style during calls (SCALE=0.1 for a tenth of it)
 	$(BIN)/python -m stress storm --scale $(SCALE)

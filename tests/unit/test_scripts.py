@@ -15,7 +15,7 @@ from textwrap import dedent
 from typing import Any
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = ("tests", "benchmarks", "stress", "examples")
+FOLDERS = ("tests", "benchmarks", "stress", "examples", "simulation")
 OWN = ("widgetd", *FOLDERS)
 
 

@@ -1,0 +1,113 @@
+"""Run seeds, replay a seed, or find mutants.
+
+python -m simulation 1-10000
+python -m simulation 4711
+python -m simulation mutants [NAME ...]
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import time
+from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+
+import structlog
+
+from simulation.mutants import MUTANTS, find
+from simulation.shrink import replay
+from simulation.simulate import Outcome, simulate
+from widgetd.base.logs import get_logger
+
+REGRESSIONS = Path(__file__).with_name("seeds.txt")
+SEARCHED = 1_000
+"""Seeds within which each mutant must be found."""
+
+say = partial(print, flush=True)
+
+
+def silence() -> None:
+    """Drop log events: the history says more."""
+    silent = structlog.make_filtering_bound_logger(logging.CRITICAL)
+    get_logger().write_to(structlog.wrap_logger(None, wrapper_class=silent))
+
+
+def read_regressions() -> list[int]:
+    """Return the seeds that found a defect; each line is a seed and the name of the defect."""
+    lines = REGRESSIONS.read_text(encoding="utf-8").splitlines()
+    return [int(line.split()[0]) for line in lines if line and not line.startswith("#")]
+
+
+def run_seeds(first: int, last: int, jobs: int) -> bool:
+    """Run seeds, those of the regressions first; print the tables and return whether all hold."""
+    began_s = time.process_time()
+    seeds = [*dict.fromkeys([*read_regressions(), *range(first, last + 1)])]
+    counts, laws, failed = Counter[str](), Counter[str](), Counter[tuple[str, str, str]]()
+    seen: set[tuple[str, str, str]] = set()
+    days, failing = 0.0, list[Outcome]()
+    with ProcessPoolExecutor(jobs, get_context("fork"), silence) as pool:
+        outcomes = map(simulate, seeds) if jobs == 1 else pool.map(simulate, seeds, chunksize=8)
+        for outcome in outcomes:
+            counts += outcome.counts
+            laws += outcome.violations
+            failed += outcome.failed
+            seen |= outcome.seen
+            days += outcome.days
+            if outcome.violations:
+                failing.append(outcome)
+                if len(failing) <= 5:
+                    say(f"seed {outcome.seed}: {outcome.first}")
+    steps = counts["disk calls"] + counts["store calls"] + counts["writes"] + counts["presses"]
+    spent_s = time.process_time() - began_s
+    say(f"{len(seeds):,} seeds, {steps + counts['lists']:,} steps, {days:.2f} virtual days")
+    if jobs == 1:
+        say(f"{spent_s:.0f} s of processor time: {days / spent_s * 60:.2f} virtual days a minute")
+    for name, count in sorted(counts.items()):
+        say(f"  {name:<24} {count:>10,}")
+    say(f"fault points: {len(seen & failed.keys())} of {len(seen)} failed")
+    for point in sorted(seen - failed.keys()):
+        say(f"  never failed: {' '.join(point)}")
+    for law, count in laws.most_common():
+        say(f"violated {count:,} times: {law}")
+    say(f"seeds that fail: {len(failing)}, first {[outcome.seed for outcome in failing[:10]]}")
+    return not failing
+
+
+def find_mutants(names: list[str]) -> bool:
+    """Print the seed that finds each mutant; return whether all were found."""
+    missed = 0
+    for mutant in MUTANTS:
+        if names and mutant.name not in names:
+            continue
+        outcome = find(mutant, SEARCHED)
+        missed += outcome is None
+        seed = "missed" if outcome is None else f"seed {outcome.seed}"
+        law = "" if outcome is None else outcome.first.partition(":")[0]
+        say(f"| {mutant.name} | {mutant.guards} | {law} | {seed} |")
+    say(f"{len(MUTANTS) - missed} of {len(MUTANTS)} mutants found" if not names else "")
+    return not missed
+
+
+def main() -> int:
+    """Run what the command line names."""
+    if os.environ.get("PYTHONHASHSEED") != "0":
+        # The order of sets of texts is a part of the history.
+        environment = {**os.environ, "PYTHONHASHSEED": "0"}
+        os.execve(sys.executable, [sys.executable, "-m", "simulation", *sys.argv[1:]], environment)
+    silence()
+    what, *names = sys.argv[1:] or ["1-200"]
+    if what == "mutants":
+        return not find_mutants(names)
+    first, _, last = what.partition("-")
+    if not last:
+        return bool(replay(int(first), say).violations)
+    return not run_seeds(int(first), int(last), int(names[0]) if names else 1)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,249 @@
+"""Clients of both eras that list again after each notice only, and people who press buttons."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+
+import anyio
+import orjson
+from mcp import Client
+from mcp.client.subscriptions import ToolsListChanged
+from mcp_types import ToolListChangedNotification
+
+from simulation.model import Model
+from simulation.replica import Replica
+from simulation.world import World
+from widgetd.base.errors import CallError
+from widgetd.server.access.principal import Principal
+from widgetd.server.mcp import sdk
+from widgetd.server.mcp.http_calls import caller_for
+from widgetd.server.render.action_callers import ActionAnswer, ActionCaller, ActionTerms
+
+SEATS = "seats.widget"
+PAUSES_S = (0, 0.001, 0.01, 0.3)
+TERMINAL = ("done", "failed", "unsure")
+
+_TEMPLATE = """{"type":"Card","asForm":true,"children":[
+ {"type":"Text","value":{{ booked | default("none") | tojson }}},
+ {"type":"Input","name":"seat","required":true},
+ {"type":"Button","submit":true,"label":"Book","onClickAction":{"type":"seat.book"}}]}"""
+
+_SCHEMA = {
+    "type": "object",
+    "properties": {"number": {"type": "string"}, "booked": {"type": "string", "maxLength": 4}},
+    "required": ["number"],
+    "additionalProperties": False,
+}
+
+SEATS_FILE = json.dumps(
+    {"version": "1.0", "name": "seats", "template": _TEMPLATE, "jsonSchema": _SCHEMA}
+).encode()
+
+SEATS_SIDECAR = b"""
+[actions."seat.book"]
+upstream = "airline"
+tool = "book_seat"
+confirm = "Book {{ payload.seat }}?"
+[actions."seat.book".arguments]
+flight = "number"
+seat = "payload.seat"
+[actions."seat.book".result]
+booked = "seat.code"
+"""
+
+
+@dataclass(eq=False)
+class Airline(ActionCaller):
+    """An upstream that takes its time, and whose answers may be lost."""
+
+    world: World
+    model: Model
+    random: Random
+    confirms: bool
+
+    def find_terms(self, _upstream: str, _tool: str) -> ActionTerms:
+        """Allow the tool."""
+        return ActionTerms(confirm=self.confirms, title="Book a seat", patience_s=60)
+
+    async def call_action(
+        self,
+        upstream: str,  # noqa: ARG002 - there is one
+        tool: str,  # noqa: ARG002 - likewise
+        arguments: Mapping[str, Any],
+        *,
+        key: str,  # noqa: ARG002 - the judge counts seats, because a defect may make two keys
+        principal: str,
+    ) -> ActionAnswer:
+        """Book a seat."""
+        self.world.counts["upstream calls"] += 1
+        await anyio.sleep(self.random.choice((0, 0.003, 0.05)))
+        self.world.note("booked", seat=arguments["seat"])
+        self.model.call(str(arguments["seat"]), dict(arguments), principal)
+        await anyio.sleep(self.random.choice((0, 0.003, 0.05)))
+        if self.random.random() < 0.1:
+            raise CallError("W5013", "the answer was lost")
+        return ActionAnswer(is_done=True, value={"seat": {"code": "12A"}})
+
+
+@dataclass(eq=False)
+class Person:
+    """Somebody who looks at one render, presses one button, and presses again after an error."""
+
+    world: World
+    model: Model
+    random: Random
+    replicas: list[Replica]
+    number: int
+
+    async def press(self) -> None:
+        """Press in several views at once, and let a stranger try the same."""
+        principal, stranger = Principal(name="ada"), Principal(name="eve")
+        replica = self._pick()
+        if replica is None:
+            return
+        server = replica.server
+        widget = server.registry.current.widgets.get("seats")
+        if widget is None:
+            return
+        flight = f"PA {self.number}"
+        generation = server.registry.current.generation
+        render = await server.rendering.render(
+            widget, {"number": flight}, generation, owner=principal.name
+        )
+        seat = f"s{self.number}"
+        arguments = {
+            "render_id": render.id,
+            "action": "seat.book",
+            "payload": {"seat": seat},
+            "press": render.press,
+            "idempotency_key": f"key of {seat}",
+        }
+        self.model.agree(seat, {"flight": flight, "seat": seat}, principal.name)
+        async with anyio.create_task_group() as tasks:
+            for _ in range(self.random.randint(1, 3)):
+                tasks.start_soon(self._insist, arguments, principal, seat)
+                await anyio.sleep(self.random.choice(PAUSES_S))
+            if self.random.random() < 0.3:
+                theirs = {**arguments, "press": "guess", "idempotency_key": "of eve"}
+                tasks.start_soon(self._insist, theirs, stranger, "")
+
+    def _pick(self) -> Replica | None:
+        ready = [replica for replica in self.replicas if replica.ready.is_set()]
+        return self.random.choice(ready) if ready else None
+
+    async def _insist(self, arguments: Mapping[str, Any], principal: Principal, seat: str) -> None:
+        # Pages send the version that they show; other clients may not.
+        sent = {**arguments, **({"version": 1} if self.random.random() < 0.5 else {})}
+        for _ in range(5):
+            replica = self._pick()
+            if replica is not None:
+                status = await self._send(replica, sent, principal)
+                self.world.note("answer", seat=seat, status=status, replica=replica.name)
+                if seat:
+                    self.model.answer(seat, status)
+                if status in TERMINAL:
+                    return
+            await anyio.sleep(self.random.choice(PAUSES_S))
+
+    async def _send(
+        self, replica: Replica, arguments: Mapping[str, Any], principal: Principal
+    ) -> str:
+        """Send a press, and agree if a question comes."""
+        self.world.counts["presses"] += 1
+        process, caller = replica.process, caller_for(replica.server, principal)
+        answer: dict[str, Any] = {}
+        try:
+            for _ in range(2):
+                result = await replica.server.call("widget_action", arguments, caller)
+                answer = orjson.loads(result.structured or b"{}")
+                if answer.get("status") != "confirm":
+                    break
+                arguments = {**arguments, "token": answer["token"]}
+        except CallError as error:
+            return error.code
+        if not process.is_alive:
+            return "reset"
+        return str(answer.get("status", "refused"))
+
+
+@dataclass(eq=False)
+class Listener:
+    """A client that lists its tools at first and after each notice, and at no other time.
+
+    Attributes:
+        tools: What it believes that the server lists.
+    """
+
+    world: World
+    replica: Replica
+    era: str
+    tools: list[str] | None = None
+    _notices: asyncio.Event = field(default_factory=asyncio.Event)
+    task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Connect, and again whenever the daemon is another process."""
+        self.task = asyncio.ensure_future(self._stay())
+
+    async def stop(self) -> None:
+        """Vanish."""
+        if self.task is not None:
+            self.task.cancel()
+            await asyncio.wait([self.task])
+
+    async def _stay(self) -> None:
+        while True:
+            self.tools = None
+            await self.replica.ready.wait()
+            process = self.replica.process
+            listening = asyncio.ensure_future(self._listen())
+            try:
+                while process is self.replica.process and process.is_alive:  # noqa: ASYNC110 - its death sets nothing
+                    await asyncio.sleep(0.05)
+            finally:
+                listening.cancel()
+                await asyncio.wait([listening])
+
+    async def _listen(self) -> None:
+        async def receive(message: object) -> None:
+            if self.era == "legacy" and isinstance(message, ToolListChangedNotification):
+                self._notices.set()
+
+        mode: Any = "legacy" if self.era == "legacy" else "auto"
+        async with AsyncExitStack() as stack:
+            server = sdk.lowlevel_of(self.replica.server.mcp)
+            client = await stack.enter_async_context(
+                Client(server, mode=mode, message_handler=receive)
+            )
+            if self.era != "legacy":
+                stream = await stack.enter_async_context(client.listen(tools_list_changed=True))
+                tasks = await stack.enter_async_context(anyio.create_task_group())
+                tasks.start_soon(self._take, stream)
+            while True:
+                self._notices.clear()
+                self.tools = await self.read_tools(client)
+                self.world.counts["lists"] += 1
+                await self._notices.wait()
+
+    async def _take(self, stream: Any) -> None:
+        async for event in stream:
+            if isinstance(event, ToolsListChanged):
+                self._notices.set()
+
+    @staticmethod
+    async def read_tools(client: Client) -> list[str]:
+        """Return the entries of the list."""
+        tools = (await client.list_tools()).tools
+        return sorted(tool.model_dump_json(exclude_none=True) for tool in tools)
+
+    async def look(self) -> list[str]:
+        """Return what the server lists now, by another connection."""
+        mode: Any = "legacy" if self.era == "legacy" else "auto"
+        async with Client(sdk.lowlevel_of(self.replica.server.mcp), mode=mode) as client:
+            return await self.read_tools(client)

@@ -1,0 +1,253 @@
+"""The judge: what may be served, announced and done, by the history of the disk and the presses.
+
+It imports nothing of the product, so no defect of the product excuses itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+
+GRACE_S = 0.25
+"""Time for which a file must be missing to count as deleted."""
+
+STANDS_S = 3.0
+"""A good pair that stood this long must have been served, if no event is lost."""
+
+LIVE_S = 1.0
+
+Pair = tuple[bytes | None, bytes | None]
+"""A file and its sidecar; None for a missing one."""
+
+
+@dataclass
+class Served:
+    """What one replica serves.
+
+    Attributes:
+        pairs: By path.
+        place: By path, where in the history of the disk the pair stands.
+        up: When it answered, from and until; only of processes that it remembers.
+        up_since_s: Since when it answers; None while it does not.
+    """
+
+    pairs: dict[str, Pair] = field(default_factory=dict)
+    place: dict[str, int] = field(default_factory=dict)
+    up: list[tuple[float, float]] = field(default_factory=list)
+    up_since_s: float | None = None
+    is_rolled_back: bool = False
+
+
+@dataclass(eq=False)
+class Model:
+    """The history of each pair, and the laws over it.
+
+    Attributes:
+        good: Contents that are whole and valid.
+        doubt_s: Until when faults excuse whatever is late.
+        stands_s: Time in which a change must be noticed.
+        violations: Number by law.
+        first: The first violation, in words.
+    """
+
+    now: Callable[[], float]
+    names: tuple[str, ...]
+    good: set[bytes] = field(default_factory=set)
+    doubt_s: float = 0.0
+    stands_s: float = STANDS_S
+    violations: Counter[str] = field(default_factory=Counter)
+    first: str = ""
+    on_violation: Callable[[str], None] = lambda _: None
+
+    def __post_init__(self) -> None:
+        self.history: dict[str, list[tuple[float, Pair]]] = defaultdict(list)
+        self.replicas: dict[str, Served] = defaultdict(Served)
+        self._meaning: dict[str, dict[str, Pair]] = {}
+        self._agreed: dict[str, tuple[object, str]] = {}
+        self._calls: dict[str, list[tuple[object, str]]] = defaultdict(list)
+
+    def violate(self, law: str, subject: str, detail: object = "") -> None:
+        """Count a violation."""
+        self.violations[law] += 1
+        text = f"{law}: {subject} at {self.now():.4f} s {detail}"
+        self.first = self.first or text
+        self.on_violation(text)
+
+    # The disk.
+
+    def record(self, name: str, pair: Pair) -> None:
+        """Add what the disk holds now."""
+        history = self.history[name]
+        if not history or history[-1][1] != pair:
+            if history:
+                self._judge_standing(name, *history[-1])
+            history.append((self.now(), pair))
+
+    def _judge_standing(self, name: str, since_s: float, pair: Pair) -> None:
+        """Judge whether a pair that stood long enough was served before it changed."""
+        for replica, served in self.replicas.items():
+            if served.up_since_s is None or served.is_rolled_back or not self.is_good(pair):
+                continue
+            since_s = max(since_s, served.up_since_s, self.doubt_s)
+            if self.now() - since_s > self.stands_s and served.pairs.get(name) != pair:
+                self.violate("a good pair that stood is served", f"{replica} {name}", show(pair))
+
+    def is_good(self, pair: Pair) -> bool:
+        """Return whether both halves are whole and valid."""
+        file, sidecar = pair
+        return file in self.good and (not sidecar or sidecar in self.good)
+
+    def _ends(self, name: str, place: int) -> float:
+        history = self.history[name]
+        return history[place + 1][0] if place + 1 < len(history) else self.now()
+
+    def _was_absent_s(self, name: str, since_s: float) -> float:
+        """Return the time between a file's first and last absence since then."""
+        first_s = last_s = None
+        for place, (at_s, (file, _)) in enumerate(self.history[name]):
+            if file is None and (ends_s := self._ends(name, place)) >= since_s:
+                first_s, last_s = first_s or at_s, ends_s
+        return 0.0 if first_s is None or last_s is None else last_s - first_s
+
+    # What is served.
+
+    def start(self, replica: str, *, forgets: bool) -> None:
+        """Note that a replica starts; without a state folder it `forgets` earlier processes."""
+        served = self.replicas[replica]
+        served.pairs, served.is_rolled_back = {}, False
+        if forgets:
+            served.place, served.up = {}, []
+
+    def ready(self, replica: str) -> None:
+        """Note that a replica answers clients."""
+        self.replicas[replica].up_since_s = self.now()
+
+    def stop(self, replica: str, *, killed: bool) -> None:
+        """Note that a replica ends; what it served a moment before its death may be lost."""
+        served = self.replicas[replica]
+        if served.up_since_s is not None:
+            served.up.append((served.up_since_s, self.now()))
+        served.up_since_s = None
+        if killed or self.now() - self.doubt_s < self.stands_s:
+            served.place = {}
+
+    def serve(
+        self, replica: str, generation: str, pairs: Mapping[str, Pair], *, rolled_back: bool = False
+    ) -> None:
+        """Judge a snapshot at the moment at which it is served."""
+        served = self.replicas[replica]
+        if self._meaning.setdefault(generation, dict(pairs)) != pairs:
+            self.violate("a generation has one content", generation)
+        before, served.pairs = served.pairs, dict(pairs)
+        was_rolled_back, served.is_rolled_back = served.is_rolled_back, rolled_back
+        for name in self.names:
+            pair = pairs.get(name)
+            if pair is not None and pair != before.get(name):
+                self._judge_pair(served, name, pair, backwards=rolled_back or was_rolled_back)
+            elif pair is None and name in before and not (rolled_back or was_rolled_back):
+                self._judge_absence(served, name)
+
+    def _judge_pair(self, served: Served, name: str, pair: Pair, *, backwards: bool) -> None:
+        places = [place for place, (_, state) in enumerate(self.history[name]) if state == pair]
+        if not places:
+            self.violate("a served pair was on the disk", name, show(pair))
+            return
+        if not self.is_good(pair):
+            self.violate("a served pair is good", name, show(pair))
+        later = [place for place in places if place >= served.place.get(name, 0)]
+        if not later and not backwards:
+            self.violate("no pair goes back", name, show(pair))
+        if not backwards:
+            served.place[name] = later[0] if later else places[-1]
+
+    def _judge_absence(self, served: Served, name: str) -> None:
+        absent_s = self._was_absent_s(name, self.now() - STANDS_S)
+        if absent_s < GRACE_S:
+            law = "the grace of a deletion" if absent_s else "the last good version is served"
+            self.violate(law, name)
+        served.place.pop(name, None)
+
+    def rest(self, replica: str) -> None:
+        """Judge what is served after a quiet time."""
+        served = self.replicas[replica]
+        if served.is_rolled_back:
+            return
+        for name in self.names:
+            state, pair = self.history[name][-1][1], served.pairs.get(name)
+            if state[0] is None:
+                if pair is not None:
+                    self.violate("at rest, a deleted file is gone", name, show(pair))
+            elif self.is_good(state):
+                if pair != state:
+                    self.violate("at rest, the disk is served", name, (show(pair), show(state)))
+            else:
+                self._judge_last_good(served, name, pair)
+
+    def _judge_last_good(self, served: Served, name: str, pair: Pair | None) -> None:
+        """Judge whether a broken file serves the newest good pair that stood, or a newer one."""
+        history = self.history[name]
+        for place in range(len(history) - 2, -1, -1):
+            since_s, state = history[place]
+            if state[0] is None and self._ends(name, place) - since_s >= GRACE_S:
+                return
+            if self.is_good(state) and self._stood(served, since_s, self._ends(name, place)):
+                if pair not in [later for _, later in history[place:]]:
+                    detail = show(pair), show(state)
+                    self.violate("the last good version is served", name, detail)
+                return
+
+    def _stood(self, served: Served, since_s: float, until_s: float) -> bool:
+        """Return whether a replica had the time to serve what stood between two moments."""
+        now_up = [] if served.up_since_s is None else [(served.up_since_s, self.now())]
+        since_s = max(since_s, self.doubt_s)
+        return any(
+            min(until_s, end_s) - max(since_s, start_s) > self.stands_s
+            for start_s, end_s in served.up + now_up
+        )
+
+    # Announcements, presses, probes.
+
+    def hear(self, client: str, listed: Collection[str], served: Collection[str]) -> None:
+        """Judge what a client believes at rest: it lists again after each notice only."""
+        if set(listed) != set(served):
+            self.violate("each change is announced", client, sorted({*listed} ^ {*served}))
+
+    def agree(self, seat: str, arguments: object, principal: str) -> None:
+        """Note what a person asked for."""
+        self._agreed[seat] = arguments, principal
+
+    def call(self, seat: str, arguments: object, principal: str) -> None:
+        """Judge a call of the upstream."""
+        self._calls[seat].append((arguments, principal))
+        if len(self._calls[seat]) > 1:
+            self.violate("a press is done at most once", seat)
+        if self._agreed.get(seat) != (arguments, principal):
+            self.violate("a press is done as agreed", seat, (arguments, self._agreed.get(seat)))
+
+    def answer(self, seat: str, status: str) -> None:
+        """Judge the answer to a press."""
+        if status == "done" and not self._calls[seat]:
+            self.violate("done means done", seat)
+
+    def stall(self, seconds: float) -> None:
+        """Judge the longest time for which a replica answered nobody."""
+        if seconds > LIVE_S:
+            self.violate("a probe is answered in a second", "/livez", f"{seconds:.1f} s")
+
+
+def show(pair: Pair | None) -> object:
+    """Shorten a pair for a message."""
+    if pair is None:
+        return None
+    return tuple(_name(part) for part in pair)
+
+
+def _name(part: bytes | None) -> str:
+    """Return the revision that a text shows; how long it is if it is not whole."""
+    if part is None:
+        return "none"
+    revision = re.search(rb"\d{6}", part)
+    whole = revision is not None and part.endswith((b"}", b"\n"))
+    return revision.group().decode() if revision and whole else f"{len(part)} bytes"

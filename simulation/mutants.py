@@ -1,0 +1,380 @@
+"""Defects put into the product, one at a time: each must be found.
+
+A mutant that survives shows what the world lacks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any
+
+from simulation import replica
+from simulation.simulate import Outcome, simulate
+from widgetd.base.errors import CallError
+from widgetd.base.files import scan, source, stamp, walk, watch
+from widgetd.base.files.hints import Hint, Hints
+from widgetd.server.catalog import catalog, deletion, entries, state, versions
+from widgetd.server.catalog import rollback as rollbacks
+from widgetd.server.catalog.change import difference
+from widgetd.server.catalog.limits import LIMITS as CATALOG_LIMITS
+from widgetd.server.catalog.registry import Registry
+from widgetd.server.mcp import notifications
+from widgetd.server.mcp.builtin import actions
+from widgetd.server.mcp.clients import LegacyClient, ListenStreams
+from widgetd.server.render import acting
+from widgetd.server.store import confirmations
+from widgetd.server.store.cache import Idempotency
+from widgetd.server.store.shared.cache import SharedCache
+
+Change = tuple[object, str, Any]
+"""An object, one of its attributes, and the value that it gets."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mutant:
+    """A defect.
+
+    Attributes:
+        guards: The law or the decision of the product that it breaks.
+        changes: What it replaces.
+    """
+
+    name: str
+    guards: str
+    changes: tuple[Change, ...]
+
+    @contextmanager
+    def applied(self) -> Iterator[None]:
+        """Put the defect into the product while the block runs."""
+        with ExitStack() as undo:
+            for owner, name, value in self.changes:
+                had = vars(owner).get(name, _MISSING)
+                undo.callback(_restore, owner, name, had)
+                setattr(owner, name, value)
+            yield
+
+
+_MISSING = object()
+_revive = catalog.Catalog._revive
+_compare = notifications._compare
+_record = versions.Versions.record
+_refresh = versions.Versions._refresh
+
+
+def _restore(owner: object, name: str, value: object) -> None:
+    if value is _MISSING:
+        delattr(owner, name)
+    else:
+        setattr(owner, name, value)
+
+
+def find(mutant: Mutant, most: int) -> Outcome | None:
+    """Return the first of `most` seeds that finds a mutant."""
+    replica.forget_loaded()
+    with mutant.applied():
+        for seed in range(1, most + 1):
+            try:
+                outcome = simulate(seed)
+            except Exception as error:  # noqa: BLE001 - a daemon that fails is found as well
+                return Outcome.of_crash(seed, error)
+            if outcome.violations:
+                return outcome
+    return None
+
+
+MUTANTS: list[Mutant] = []
+
+
+def mutant(name: str, guards: str, *changes: Change) -> None:
+    """Add a mutant to the table."""
+    MUTANTS.append(Mutant(name=name, guards=guards, changes=changes))
+
+
+# Files.
+
+_stamp_of = stamp.stamp_of
+
+
+def _undated(status: Any) -> tuple[int, ...]:
+    return status.st_dev, status.st_ino, status.st_size
+
+
+mutant(
+    "write of equal length is not noticed",
+    "stamp: dates",
+    *((module, "stamp_of", _undated) for module in (scan, source, walk)),
+)
+mutant(
+    "second write within a tick is not noticed",
+    "stamp: racy dates",
+    *((module, "is_racy", lambda *_: False) for module in (source, walk)),
+)
+mutant(
+    "write during a read is not noticed",
+    "source: a stamp after the read",
+    (source, "stamp_of", lambda _: (0,)),
+)
+mutant(
+    "empty file counts at once",
+    "scan: doubt of empty files",
+    *((module, "LIMITS", replace(module.LIMITS, empty_ns=0)) for module in (scan,)),
+)
+mutant(
+    "halves of two moments are served (R2)",
+    "scan: pairs",
+    (scan._Scanner, "_settle_pairs", lambda *_: None),
+)
+mutant(
+    "pair is not compared with the disk again (R2)",
+    "scan: pairs",
+    (scan._Scanner, "_is_of_one_moment", lambda *_: True),
+)
+
+
+mutant(
+    "unreadable file is dropped",
+    "scan: what could not be read stays",
+    (scan._Scanner, "_blame", lambda *_: None),
+    (scan._Scanner, "_keep", lambda *_: None),
+)
+
+
+def _scan_nothing(root: Any, paths: Any = (), *, known: Any, system: Any, **options: Any) -> Any:
+    seen = _scan(root, paths, known=known, system=system, **options)
+    return (
+        seen if seen.failure is None else replace(seen, sources=MappingProxyType({}), failure=None)
+    )
+
+
+_scan = scan.scan
+mutant(
+    "folder that cannot be listed counts as empty",
+    "scan: an unlistable folder deletes nothing",
+    (catalog, "scan", _scan_nothing),
+)
+mutant(
+    "ConfigMap's swap is taken for a hidden file",
+    "scan: hidden folders with links",
+    (scan, "HIDDEN", ("~~",)),
+    (walk, "HIDDEN", (".", "~")),
+)
+
+
+def _add_after(self: Hints, *paths: Any, **facts: Any) -> None:
+    if self._pending is None:
+        _add(self, *paths, **facts)
+
+
+_add = Hints.add
+mutant("hint is lost while another waits", "hints: a level, merged", (Hints, "add", _add_after))
+
+
+async def _forget(self: Hints) -> Hint:
+    hint = await _wait(self)
+    self._pending = None
+    return replace(hint, paths=frozenset(list(hint.paths)[:1]))
+
+
+_wait = Hints.wait
+mutant("hint of many paths keeps one", "hints: all paths are merged", (Hints, "wait", _forget))
+
+
+async def _never(*_: object) -> None:
+    """Do nothing instead of a loop."""
+
+
+mutant("timer does not hint", "watch: events may be lost", (watch, "_tick", _never))
+
+# The catalog.
+
+_broken_entry = entries.broken_entry
+
+
+def _without_widget(_: Any, *rest: Any) -> Any:
+    return _broken_entry(None, *rest)
+
+
+mutant(
+    "broken file loses its last good version",
+    "entries: the last good widget stays",
+    *((module, "broken_entry", _without_widget) for module in (entries, catalog)),
+)
+mutant(
+    "sidecar is no part of the key",
+    "entries: a change of the sidecar alone",
+    *((module, "key_of", lambda file, _: file.digest) for module in (catalog,)),
+)
+mutant(
+    "deleted file is served for ever",
+    "deletion",
+    (deletion.MissingFiles, "_list_absent", lambda *_: []),
+)
+mutant(
+    "missing file counts as deleted at once",
+    "deletion: the grace",
+    (deletion, "LIMITS", replace(CATALOG_LIMITS, deletion_grace_s=0)),
+)
+
+
+mutant(
+    "scan of another path confirms a deletion (D2)",
+    "deletion: only a scan that looked",
+    (deletion.MissingFiles, "list_due", lambda *_: []),
+)
+mutant(
+    "file that is empty at a start loses its last good version (D3)",
+    "catalog: files that are being written are revived",
+    (catalog.Catalog, "_revive", lambda self, changes: _revive_changed(self, changes)),
+)
+
+
+def _revive_changed(self: Any, changes: Any) -> Any:
+    unsettled, self._scan = self._scan, replace(self._scan, unsettled=frozenset())
+    try:
+        yield from _revive(self, changes)
+    finally:
+        self._scan = unsettled
+
+
+# The state folder.
+
+mutant(
+    "content is not synced (R8)",
+    "state folder: a power cut costs unsynced generations only",
+    (state.StateFolder, "sync", lambda *_: True),
+    (state.StateFolder, "_sync_folder", lambda *_: None),
+)
+mutant(
+    "damaged line is taken as whole",
+    "state folder: sealed lines",
+    *((module, "unseal", lambda line: line.partition(b"\t")[2]) for module in (versions, state)),
+)
+mutant(
+    "generation without a content is recorded",
+    "versions: contents before lines",
+    (versions.Versions, "_store", lambda *_: True),
+)
+mutant(
+    "two writers at once",
+    "versions: the lock",
+    (state.StateFolder, "hold_lock", lambda *_: nullcontext(enter_result=True)),
+)
+mutant(
+    "log of another writer is not read again",
+    "versions: the stamp of the log",
+    (state.StateFolder, "stamp", lambda *_: None),
+    (versions.Versions, "_refresh", lambda self: self._log or _refresh(self)),
+)
+
+mutant(
+    "file that is being written is recorded as removed",
+    "versions: held paths",
+    (
+        versions.Versions,
+        "record",
+        lambda self, snapshot, sources, held=(): _record(self, snapshot, sources),
+    ),
+)
+
+mutant(
+    "what was served at the end is not saved",
+    "reload: the shield of a save",
+    (catalog.Catalog, "save_copies", lambda self: None),
+)
+mutant(
+    "stored content is not compared with its name",
+    "versions: a torn content is lost",
+    (versions.Versions, "_content", lambda self, path, digest: _any_content(self, path, digest)),
+)
+
+
+def _any_content(self: Any, path: str, digest: str) -> Any:
+    self._refresh()
+    size = self._sizes.get(digest)
+    if size is None:
+        return None
+    content = self._state.read(f"versions/{digest}-{size}", most_bytes=size)
+    return None if content is None else source.Source.of(path, content)
+
+
+mutant(
+    "rollback outlives a change of the folder",
+    "rollback: ends with the next change",
+    (rollbacks.Rollback, "_end", lambda self, request, folder: self._merge(folder)),
+)
+
+# Clients.
+
+mutant(
+    "swap wakes nobody who waits",
+    "registry: each waiter is woken",
+    (Registry, "swap", lambda self, snapshot: _swap_silently(self, snapshot)),
+)
+
+
+def _swap_silently(self: Any, snapshot: Any) -> Any:
+    change = difference(self._current, snapshot)
+    self._current = snapshot
+    return change
+
+
+mutant(
+    "modern clients are not notified",
+    "clients: both eras",
+    (ListenStreams, "publish", _never),
+)
+mutant(
+    "legacy clients are not notified",
+    "clients: both eras",
+    (LegacyClient, "add", lambda *_: False),
+)
+mutant(
+    "difference is taken to the newest snapshot",
+    "notifications: to what was announced last",
+    (notifications, "_compare", lambda server, _, now: _compare(server, now, now)),
+)
+
+# Presses.
+
+mutant(
+    "key of a press is this replica's alone (R1)",
+    "actions: the key is agreed by all replicas",
+    (Idempotency, "agree", Idempotency.remember),
+)
+
+
+async def _claim_here(self: SharedCache, key: str, value: bytes, *, owner: str) -> bool:
+    return await self.put(key, value, owner=owner) == value
+
+
+async def _claim_always(self: Idempotency, key: str, record: Any, *, owner: str = "") -> bool:
+    with suppress(CallError):
+        await _claim(self, key, record, owner=owner)
+    return True
+
+
+_claim = Idempotency.claim
+mutant(
+    "claim falls back to this replica",
+    "store: a claim is everybody's",
+    (SharedCache, "claim", _claim_here),
+)
+mutant("claim is always granted", "actions: the claim", (Idempotency, "claim", _claim_always))
+mutant(
+    "outcome is not looked up",
+    "actions: a repeated press is answered",
+    (acting.ActionRunner, "find_outcome", _never),
+)
+mutant(
+    "press of a stranger is taken",
+    "actions: the press secret of the render",
+    (actions, "_demand_press", lambda *_: None),
+)
+mutant(
+    "cache key without its principal",
+    "confirmations: the token's owner",
+    (confirmations, "_key", lambda kind, token, owner: f"confirmation {kind} {token}"),
+)

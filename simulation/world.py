@@ -1,0 +1,293 @@
+"""Time, threads and chance, decided by one seed.
+
+The event loop jumps to its next timer. A worker thread is a greenlet: each call of the simulated
+system pauses it, and the loop goes on with whatever is due meanwhile. So two runs of a seed differ
+in nothing, and no thread ever runs beside another.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import selectors
+from collections import Counter
+from collections.abc import Callable, Coroutine
+from contextvars import copy_context
+from dataclasses import dataclass, field
+from itertools import count
+from random import Random
+from typing import Any, TypeVar
+
+import anyio
+from anyio import CapacityLimiter
+from greenlet import greenlet
+
+from widgetd.base.system import Clock, Numbers, WorkerThreads
+
+T = TypeVar("T")
+
+EPOCH_NS = 1_800_000_000_000_000_000
+STEADY_NS = 1_000_000_000_000
+TICK_NS = 4_000_000
+"""Step of the kernel's dates on most file systems."""
+
+
+class ProcessEnd(BaseException):
+    """The process of the caller was killed."""
+
+
+class VirtualClock(Clock):
+    """A clock that moves when somebody moves it."""
+
+    def __init__(self) -> None:
+        self.now_ns = 0
+        self.pause: Callable[[float], None] = self.advance
+
+    def advance(self, seconds: float) -> None:
+        """Let time pass."""
+        self.now_ns += max(int(seconds * 1e9), 0)
+
+    @property
+    def now_s(self) -> float:
+        """Return the time since the world began."""
+        return self.now_ns / 1e9
+
+    def wall_ns(self) -> int:
+        """Return the time since the epoch."""
+        return EPOCH_NS + self.now_ns
+
+    def wall_s(self) -> float:
+        """Return the time since the epoch."""
+        return self.wall_ns() / 1e9
+
+    def steady_ns(self) -> int:
+        """Return the time since the machine started."""
+        return STEADY_NS + self.now_ns
+
+    def steady_s(self) -> float:
+        """Return the time since the machine started."""
+        return self.steady_ns() / 1e9
+
+    thread_s = steady_s
+
+    def sleep(self, seconds: float) -> None:  # type: ignore[override]
+        """Pause the worker that calls."""
+        self.pause(seconds)
+
+    def dates_ns(self) -> int:
+        """Return the time as writes are dated."""
+        return self.wall_ns() // TICK_NS * TICK_NS
+
+
+class SeededNumbers(Numbers):
+    """Tokens that a seed decides."""
+
+    def __init__(self, random: Random) -> None:
+        self._random = random
+
+    def token_bytes(self, size: int | None = None) -> bytes:
+        """Return bytes."""
+        return self._random.randbytes(size or 16)
+
+    def token_hex(self, size: int | None = None) -> str:
+        """Return digits."""
+        return self.token_bytes(size).hex()
+
+    token_urlsafe = token_hex  # type: ignore[assignment]
+
+    def fraction(self) -> float:
+        """Return a number below 1."""
+        return self._random.random()
+
+
+class _Task(asyncio.Task[Any]):
+    """A task that knows how many came before it."""
+
+    number = 0
+
+
+class _Selector(selectors.SelectSelector):
+    """Waits by moving the clock, and orders the tasks that are ready together."""
+
+    def __init__(self, clock: VirtualClock, random: Random) -> None:
+        super().__init__()
+        self.clock = clock
+        self.random = random
+        self.loop: Any = None
+
+    def select(self, timeout: float | None = None) -> list[Any]:
+        ready = self.loop._ready
+        if timeout is None:
+            raise RuntimeError("the world stands still: no timer, and nobody is ready")
+        if timeout > 0:
+            # A float may round to a moment before the timer.
+            self.clock.advance(timeout + 1e-6)
+        if len(ready) > 1:
+            self._shuffle(ready)
+        return []
+
+    def _shuffle(self, ready: Any) -> None:
+        """Order steps of tasks by chance; callbacks keep their places, as asyncio promises."""
+        handles = list(ready)
+        tasks = [
+            (place, getattr(handle._callback, "__self__", None))
+            for place, handle in enumerate(handles)
+        ]
+        places = [place for place, task in tasks if isinstance(task, _Task)]
+        # Sets of tasks have the order of their addresses, so the numbers come first.
+        steps = sorted((handles[place] for place in places), key=_task_number)
+        self.random.shuffle(steps)
+        for place, step in zip(places, steps, strict=True):
+            handles[place] = step
+        ready.clear()
+        ready.extend(handles)
+
+
+def _task_number(handle: Any) -> int:
+    number: int = handle._callback.__self__.number
+    return number
+
+
+class _Loop(asyncio.SelectorEventLoop):
+    def __init__(self, clock: VirtualClock, random: Random) -> None:
+        selector = _Selector(clock, random)
+        super().__init__(selector)
+        self._clock, selector.loop = clock, self
+        numbers = count()
+
+        def make(loop: Any, coroutine: Any, **named: Any) -> _Task:
+            task = _Task(coroutine, loop=loop, **named)
+            task.number = next(numbers)
+            return task
+
+        self.set_task_factory(make)
+
+    def time(self) -> float:
+        return self._clock.now_s
+
+
+class World:
+    """Clock, loop, chance and history of one seed.
+
+    Attributes:
+        random: Decides who goes on, and for how long each call takes.
+        slow: Upper bounds of the pause at a call, one of which is drawn.
+        counts: Numbers of whatever happened, by kind.
+        stalls: Longest time for which the event loop stood still, in seconds.
+        on_note: Prints the history.
+    """
+
+    def __init__(self, seed: int, on_note: Callable[[str], None] | None = None) -> None:
+        self.seed = seed
+        self.clock = VirtualClock()
+        self.clock.pause = self.pause
+        self.random = Random(f"{seed} schedule")
+        self.counts: Counter[str] = Counter()
+        self.slow: tuple[float, ...] = (0, 0.00001, 0.0001, 0.001, 0.006)
+        self.stall_s = 0.0
+        self.on_note = on_note
+        self._hash = hashlib.sha256()
+        self._hub = greenlet.getcurrent()
+        self.loop = _Loop(self.clock, Random(f"{seed} order"))
+
+    def run(self, main: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """Run a world from its beginning to its end."""
+        asyncio.set_event_loop(self.loop)
+        try:
+            return self.loop.run_until_complete(main())
+        finally:
+            asyncio.set_event_loop(None)
+            self.loop.close()
+
+    def note(self, event: str, **facts: object) -> None:
+        """Add an event to the history."""
+        line = f"{self.clock.now_ns} {event} {facts}"
+        self._hash.update(line.encode())
+        if self.on_note is not None:
+            text = " ".join(f"{name}={value}" for name, value in facts.items())
+            self.on_note(f"{self.clock.now_s:10.4f} {event} {text}")
+
+    @property
+    def digest(self) -> str:
+        """Return the hash of the history."""
+        return self._hash.hexdigest()[:16]
+
+    def pause(self, seconds: float) -> None:
+        """Let time pass for the caller; in a worker, others go on meanwhile."""
+        worker = greenlet.getcurrent()
+        if worker is self._hub:
+            # A disk that the event loop waits for is a disk that every client waits for.
+            self.stall_s = max(self.stall_s, seconds)
+            self.clock.advance(seconds)
+            return
+        self.loop.call_later(seconds, worker.switch)
+        self._hub.switch()
+
+    def pause_briefly(self) -> None:
+        """Pause for as long as a call of the system takes."""
+        self.pause(self.random.choice(self.slow))
+
+
+@dataclass(eq=False)
+class Process:
+    """A process: once it is killed, none of its calls has an effect."""
+
+    world: World
+    is_alive: bool = True
+    waiting: set[asyncio.Future[Any]] = field(default_factory=set)
+    on_end: list[Callable[[], None]] = field(default_factory=list)
+
+    def kill(self) -> None:
+        """End the process between two of its calls."""
+        self.is_alive = False
+        for future in self.waiting:
+            if not future.done():
+                future.set_exception(ProcessEnd())
+        for callback in self.on_end:
+            callback()
+
+    def check(self) -> None:
+        """Raise `ProcessEnd` in a killed process."""
+        if not self.is_alive:
+            raise ProcessEnd
+
+
+class Workers(WorkerThreads):
+    """The worker threads of one process."""
+
+    def __init__(self, process: Process) -> None:
+        self._process = process
+
+    async def run_blocking(
+        self,
+        function: Callable[..., T],
+        *arguments: object,
+        limiter: CapacityLimiter | None = None,
+    ) -> T:
+        """Run `function` in a greenlet."""
+        process = self._process
+        async with limiter or CapacityLimiter(1):
+            await anyio.lowlevel.checkpoint()
+            process.check()
+            future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+
+            def work() -> None:
+                try:
+                    answer = function(*arguments)
+                except BaseException as error:  # noqa: BLE001 - the task raises it
+                    if not future.done():
+                        future.set_exception(error)
+                else:
+                    if not future.done():
+                        future.set_result(answer)
+
+            worker = greenlet(work)
+            worker.gr_context = copy_context()
+            process.waiting.add(future)
+            try:
+                worker.switch()
+                with anyio.CancelScope(shield=True):
+                    await asyncio.wait([future])
+                return future.result()
+            finally:
+                process.waiting.discard(future)
