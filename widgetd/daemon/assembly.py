@@ -370,7 +370,11 @@ def provide_toolsets(
         session_idle_s=settings.session_idle_s,
     )
     chromium = Chromium(niceness=NICENESS)
-    server.provide(Camera(chromium, limits=limits))
+
+    async def charge(owner: str, cost: int) -> None:
+        (await server.store.limits.take(owner, cost=cost)).check()
+
+    server.provide(Camera(chromium, limits=limits, charge=charge))
     if "sessions" not in settings.toolset:
         return [chromium.run]
     from widgetd.author.browser.sessions import BrowserSessions  # noqa: PLC0415 - see above

@@ -220,8 +220,17 @@ class Places:
                 self._shares.pop(owner, None)
 
 
+async def _charge_nothing(_owner: str, _cost: int) -> None:
+    """Charge nothing, where only the user of this machine takes pictures."""
+
+
 class Camera:
-    """Takes pictures in one browser, which stays open meanwhile."""
+    """Takes pictures in one browser, which stays open meanwhile.
+
+    Args:
+        charge: Charges the owner of a picture, or raises W2201. The camera calls it, and no route
+            or tool, so that every way to a picture costs the same.
+    """
 
     def __init__(
         self,
@@ -229,8 +238,10 @@ class Camera:
         *,
         limits: BrowserLimits = LIMITS,
         clock: Callable[[], float] = SYSTEM.clock.steady_s,
+        charge: Callable[[str, int], Awaitable[None]] = _charge_nothing,
     ) -> None:
         self._chromium = chromium
+        self._charge = charge
         self._limits = limits
         self._places = Places(limits)
         self._pages: list[RenderPage] = []
@@ -251,9 +262,13 @@ class Camera:
 
         Raises:
             CallError: There is no browser (W3201), it was not drawn in time (W3202), is too large
-                (W3203) or waited too long for a slot (W3204), or its part does not exist (W4201)
-                or is ambiguous (W4202).
+                (W3203) or waited too long for a slot (W3204), its part does not exist (W4201)
+                or is ambiguous (W4202), or the owner takes too many (W2201).
         """
+        await self._charge(owner, self._limits.picture_cost)
+        return await self._take(screenshot, owner)
+
+    async def _take(self, screenshot: Screenshot, owner: str) -> Picture:
         picture = self._cache.get(screenshot.key)
         if picture is None:
             picture = await self._with_page(screenshot, RenderPage.take, owner)
@@ -269,9 +284,22 @@ class Camera:
         Raises:
             CallError: As `take` does.
         """
+        await self._charge(owner, self._limits.picture_cost)
         return await self._with_page(screenshot, RenderPage.find_violations, owner)
 
     async def sheet(
+        self, screenshots: Mapping[str, Screenshot], *, owner: str
+    ) -> tuple[Picture, dict[str, Picture]]:
+        """Return one picture of all `screenshots`, each above its name, and the single pictures.
+
+        Raises:
+            CallError: As `take` does.
+        """
+        await self._charge(owner, self._limits.picture_cost)
+        pictures = {name: await self._take(one, owner) for name, one in screenshots.items()}
+        return await self._lay_out(pictures.items(), owner=owner), pictures
+
+    async def _lay_out(
         self,
         pictures: Iterable[tuple[str, Picture]],
         *,
@@ -279,11 +307,6 @@ class Camera:
         layout: str = _COLUMNS,
         owner: str,
     ) -> Picture:
-        """Return one picture of all `pictures`, each above its name, placed by `layout`.
-
-        Raises:
-            CallError: As `take` does.
-        """
         figures = "".join(
             f'<figure><img alt="" width="{one.width}" src="data:image/{one.format};base64,'
             f'{base64.b64encode(one.content).decode()}"><figcaption>{escape(name)}</figcaption>'
@@ -309,6 +332,7 @@ class Camera:
         Raises:
             CallError: As `take` does.
         """
+        await self._charge(owner, 10 * self._limits.picture_cost)
         pictures = []
         for state in list_states(widget):
             with suppress(CallError):  # a state that the template cannot draw has no row
@@ -323,11 +347,11 @@ class Camera:
                         locale=state.locale or "en-US",
                     )
                     name = f"{state.label}, {theme}, {width}"
-                    pictures.append((name, await self.take(screenshot, owner=owner)))
+                    pictures.append((name, await self._take(screenshot, owner)))
         columns = " ".join(f"{width}px" for width in GRID_WIDTHS_PX * len(THEMES))
         layout = f"display: grid; gap: 0 24px; grid-template-columns: {columns}"
         room = sum(width + 24 for width in GRID_WIDTHS_PX) * len(THEMES) + 2 * _MARGIN_PX
-        return await self.sheet(pictures, width=room, layout=layout, owner=owner)
+        return await self._lay_out(pictures, width=room, layout=layout, owner=owner)
 
     async def close(self) -> None:
         """Close the pages that wait for the next widget."""
@@ -496,8 +520,8 @@ def take_pictures(screenshots: Mapping[str, Screenshot], folder: Path) -> list[P
     """
 
     async def take(camera: Camera) -> dict[str, Picture]:
-        pictures = {name: await camera.take(one, owner="") for name, one in screenshots.items()}
-        return {**pictures, "sheet": await camera.sheet(pictures.items(), owner="")}
+        sheet, pictures = await camera.sheet(screenshots, owner="")
+        return {**pictures, "sheet": sheet}
 
     pictures = {folder / f"{name}.png": one for name, one in take_picture(take).items()}
     folder.mkdir(parents=True, exist_ok=True)

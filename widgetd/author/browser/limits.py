@@ -34,6 +34,8 @@ class BrowserLimits:
         expire_s: Pause between two looks for sessions that are due to end.
         trace_bytes: Size of one trace.
         pictures_at_once: Pictures that are drawn at the same time, half of them for one token.
+        picture_cost: Calls that a picture, or a sheet of named widgets, counts as, besides the
+            request for it; the sheet of all states counts as ten.
         draw_s: Time to draw one, and time that a caller waits for a place.
         picture_bytes: Size of one picture.
         picture_px: Longest side of one picture; browsers draw no more at once.
@@ -71,6 +73,7 @@ class BrowserLimits:
     expire_s: float = 5
     trace_bytes: int = 16 * 1024 * 1024
     pictures_at_once: int = 2
+    picture_cost: int = 4
     draw_s: float = 10
     picture_bytes: int = 4 * 1024 * 1024
     picture_px: int = 16_384

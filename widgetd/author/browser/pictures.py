@@ -44,9 +44,6 @@ WIDTH = {
     "default": DEFAULT_WIDTH_PX,
 }
 
-COST = 5
-"""Calls of the caller's rate that a picture counts as."""
-
 
 async def take_picture(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
     """Return an image and `{"width", "height", "bytes", "digest", "console", "overflow", "left"}`.
@@ -64,18 +61,20 @@ async def take_picture(context: ToolContext, arguments: Mapping[str, Any]) -> Re
     camera, names = context.use(Camera), arguments.get("names", [])
     owner = context.caller.principal.name
     screenshots, left = await _screenshots(context, names, arguments)
-    pictures = {name: await camera.take(one, owner=owner) for name, one in screenshots.items()}
-    [picture, *others] = pictures.values()
+    if len(screenshots) == 1:
+        [(name, screenshot)] = screenshots.items()
+        picture = await camera.take(screenshot, owner=owner)
+        pictures = {name: picture}
+    else:
+        picture, pictures = await camera.sheet(screenshots, owner=owner)
     complaints = {
         key: [
-            f"{name}: {one}" if others else one
+            f"{name}: {one}" if len(pictures) > 1 else one
             for name, each in pictures.items()
             for one in getattr(each, key)
         ]
         for key in ("console", "overflow")
     }
-    if others:
-        picture = await camera.sheet(pictures.items(), owner=owner)
     facts = {
         "width": picture.width,
         "height": picture.height,
@@ -196,7 +195,6 @@ TOOLS = (
         ),
         handler=take_picture,
         scope=AUTHOR,
-        cost=COST,
         toolset="pictures",
     ),
 )

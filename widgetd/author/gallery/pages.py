@@ -11,7 +11,7 @@ from urllib.parse import quote
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response, StreamingResponse
 
-from widgetd.author.browser.pictures import COST, DEFAULT_WIDTH_PX, MAX_WIDTH_PX, MIN_WIDTH_PX
+from widgetd.author.browser.pictures import DEFAULT_WIDTH_PX, MAX_WIDTH_PX, MIN_WIDTH_PX
 from widgetd.author.export.package import file_name, pack
 from widgetd.author.gallery import drafts
 from widgetd.author.gallery.detail import widget_json, widget_page
@@ -258,7 +258,7 @@ async def stored_render(gallery: Gallery, request: Request) -> dict[str, Any]:
 _Page = partial(WebPage, scopes=frozenset({ADMIN, GALLERY}))
 _Free = partial(_Page, cost=0)
 _Linked = partial(_Page, cross_site="navigate")
-_Drawn = partial(_Page, methods=("GET", "POST"), cost=COST)
+_Drawn = partial(_Page, methods=("GET", "POST"))
 
 PAGES = (
     _Linked(path="/", view=index_page, template="index.html"),
@@ -270,7 +270,7 @@ PAGES = (
     _Free(path="/w/{tool}/problems", view=problems, template="problems.html"),
     _Drawn(path="/w/{tool}/picture.png", view=picture),
     _Drawn(path="/w/{tool}/accessibility.json", view=accessibility),
-    _Page(path="/w/{tool}/sheet.png", view=sheet, cost=10 * COST),
+    _Page(path="/w/{tool}/sheet.png", view=sheet),
     _Page(path="/w/{tool}/studio.widget", view=studio_file),
     _Page(path="/w/{tool}/tests/{id}/{name}", view=evidence),
     _Linked(path="/w/{tool}/grid", view=grid_page, template="grid.html"),

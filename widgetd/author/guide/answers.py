@@ -151,8 +151,8 @@ async def get_component_details(context: ToolContext, arguments: Mapping[str, An
     camera, owner = context.use(Camera), caller.principal.name
 
     async def draw() -> Picture:
-        pictures = [(one.title, await camera.take(one, owner=owner)) for one in screenshots]
-        return await camera.sheet(pictures, owner=owner)
+        sheet, _ = await camera.sheet({one.title: one for one in screenshots}, owner=owner)
+        return sheet
 
     return await _add_picture({"items": items}, draw, ("width", "height"))
 

@@ -30,8 +30,13 @@ class BlankCamera(Camera):
     """
 
     def __init__(self) -> None:
-        super().__init__(Chromium(), limits=BrowserLimits(cached_pictures=MOST))
+        limits = BrowserLimits(cached_pictures=MOST)
+        super().__init__(Chromium(), limits=limits, charge=self._note_charge)
         self.drawn: list[str] = []
+        self.charged: list[tuple[str, int]] = []
+
+    async def _note_charge(self, owner: str, cost: int) -> None:
+        self.charged.append((owner, cost))
 
     async def _with_page(self, _screenshot: Any, _use: Any, owner: str) -> Any:
         self.drawn.append(owner)
@@ -69,4 +74,6 @@ async def test_pictures_of_one_principal_displace_none_of_another(take: Any) -> 
         await take(server, "bob", width)
     await take(server, "ann", 300)
 
+    # Also the last, which is drawn already
+    assert camera.charged == [("ann", 4), *[("bob", 4)] * (2 * MOST - 1), ("ann", 4)]
     assert camera.drawn == ["ann", *["bob"] * (2 * MOST - 1)]
