@@ -165,7 +165,8 @@ def _try(gallery: Gallery, drafts: Drafts, sent: Sent, body: Mapping[str, Any]) 
         names = ("level", "code", "at", "line", "column", "problem", "advice")
         row = {name: getattr(finding, name) for name in names}
         return {**report, "findings": [{**row, "part": part}]}
-    report["findings"] = [_place(row, sent) for row in draft.rows()]
+    mended = _list_mended(draft.widget, sent)
+    report["findings"] = [_place(row, sent) for row in draft.rows() if row["code"] not in mended]
     widget = draft.widget
     if widget is None:
         return report
@@ -187,6 +188,16 @@ def _try(gallery: Gallery, drafts: Drafts, sent: Sent, body: Mapping[str, Any]) 
     if is_json(shown.arguments, Limits().json_depth):
         report["arguments"] = shown.arguments
     return report
+
+
+def _list_mended(widget: Widget | None, sent: Sent) -> set[str]:
+    """Return the codes of what saving itself mends: the preview and a missing template."""
+    if widget is None or sent.path.endswith(JSX_SUFFIX) or "file" in sent.parts:
+        return set()
+    with suppress(CallError, WidgetError):
+        if widget.source == "view" and orjson.loads(pack(widget).content)["template"]:
+            return {"W1323", "W1325"}
+    return {"W1323"}
 
 
 def _place(row: Mapping[str, Any], sent: Sent) -> dict[str, Any]:

@@ -88,6 +88,7 @@ CAUSES: Mapping[str, frozenset[str]] = {
     "W1210": frozenset({"W1320", "W1321"}),
     "W1211": frozenset({"W1320", "W1321"}),
     "W1323": frozenset({"W1211", "W1326"}),
+    "W1326": frozenset({"W1401"}),
     "W1331": frozenset({"W1320", "W1321", "W1407"}),
     "W1401": frozenset({"W1123"}),
     "W1407": frozenset({"W1320", "W1321"}),
@@ -99,7 +100,7 @@ A schema under a misspelt key does not count as a schema. A second `type` names 
 field that was renamed in the schema alone is undeclared; its new name is unused, and the sample
 does not fit. An undeclared value is null, and a component loses its properties that are null. A
 sample that does not fit is not rendered, and shows no images. What was edited differs from the
-preview.
+preview. A component that does not exist is a difference from the JSX.
 """
 
 LOSS = {code: frozenset({"W1307"}) for code in ("W1323", "W1406", "W1407")}

@@ -168,3 +168,20 @@ async def test_drafts_take_the_proof_of_uploads(tmp_path: Path) -> None:
     assert 'id="tab-edit"' in opened
     assert 'id="tab-edit"' not in page
     assert closed == [404, 404, 404]
+
+
+async def test_edit_of_the_jsx_reports_its_own_fault_alone(tmp_path: Path) -> None:
+    async with serving(folder_of(tmp_path), **SERVED) as url, client(url) as asking:
+        parts = (await asking.get("/gallery/edit/flight_tracker")).json()["parts"]
+        parts["sidecar"] = 'description = "Show a flight."'
+
+        async def attempt(jsx: str) -> list[str]:
+            body = {"tool": "flight_tracker", "parts": {**parts, "jsx": jsx}}
+            answer = (await asking.post("/gallery/draft/trial", json=body)).json()
+            return [finding["code"] for finding in answer["findings"]]
+
+        edited = await attempt(parts["jsx"].replace("<Caption", '<Caption weight="bold"', 1))
+        faulty = await attempt(parts["jsx"].replace("<Caption", '<Caption sise="sm"', 1))
+
+    assert edited == []
+    assert faulty == ["W1402"]
