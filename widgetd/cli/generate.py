@@ -54,7 +54,8 @@ def config(host: str, *, url: str = MCP_URL, token: str = "") -> None:
 
     Args:
         host: claude-ai (or claude-web), claude-desktop, claude-code, cursor, vscode, chatgpt,
-            codex, goose, gemini-cli, google, langgraph or openai-agents.
+            codex, goose, gemini-cli, cline, dify, jetbrains, librechat, n8n, open-webui, windsurf,
+            zed, google, langgraph or openai-agents. For any other: json or toml.
         url: The address of MCP.
         token: The host's token. Leave it out for hosts that log in by themselves.
     """
@@ -155,6 +156,7 @@ def snippet(host: str, url: str, token: str = "") -> str:
     name = host.casefold().replace(" ", "-").replace("_", "-")
     if name not in HOSTS:
         advice = did_you_mean(name, HOSTS, f"known are {', '.join(HOSTS)}")
+        advice += " (`config json` and `config toml` print what other hosts read)"
         raise ConfigError("W0002", f"there is no snippet for '{host}'", advice)
     if token and name in _LOGIN_ONLY:
         advice = "have it log in: serve with --jwt-jwks, --jwt-issuer, --jwt-audience, --public-url"
@@ -268,6 +270,42 @@ async with MCPServerStreamableHttp(name="widgetd", params={{"url": {url_json}{he
     ', "headers": {{"Authorization": {bearer_json}}}',
 )
 
+_dify = _text(
+    """\
+# Tools → MCP → Add MCP Server (HTTP)
+Server URL: {url}{header}""",
+    "\nHeaders: Authorization = {bearer}",
+)
+
+_librechat = _text(
+    """\
+# librechat.yaml
+mcpServers:
+  widgetd:
+    type: streamable-http
+    url: {url}{header}""",
+    '\n    headers:\n      Authorization: "{bearer}"',
+)
+
+_n8n = _text(
+    """\
+# An AI Agent's tool: MCP Client Tool
+Endpoint: {url}
+Server Transport: HTTP Streamable{header}""",
+    "\nAuthentication: Header Auth, with Authorization = {bearer}",
+)
+
+_open_webui = _text(
+    """\
+# Admin Panel → Settings → External Tools → Add Server
+Type: MCP (Streamable HTTP)
+URL: {url}{header}""",
+    '\nHeaders: {{"Authorization": {bearer_json}}}',
+)
+
+_TOML = '[mcp_servers.widgetd]\nurl = "{url}"{header}'
+_TOML_HEADER = '\nhttp_headers = {{ Authorization = "{bearer}" }}'
+
 _LOGIN_ONLY = {"chatgpt": "ChatGPT", "claude-ai": "claude.ai", "claude-web": "claude.ai"}
 """Hosts that cannot be given a token, by their names for people."""
 
@@ -283,12 +321,21 @@ HOSTS: Mapping[str, Callable[[str, str], str]] = MappingProxyType(
         "cursor": _json_file(".cursor/mcp.json", "mcpServers", "url"),
         "vscode": _json_file(".vscode/mcp.json", "servers", "url", type="http"),
         "chatgpt": _chatgpt,
-        "codex": _text(
-            '# ~/.codex/config.toml\n[mcp_servers.widgetd]\nurl = "{url}"{header}',
-            '\nhttp_headers = {{ Authorization = "{bearer}" }}',
-        ),
+        "codex": _text(f"# ~/.codex/config.toml\n{_TOML}", _TOML_HEADER),
         "goose": _goose,
         "gemini-cli": _json_file("~/.gemini/settings.json", "mcpServers", "httpUrl"),
+        "cline": _json_file("cline_mcp_settings.json", "mcpServers", "url", type="streamableHttp"),
+        "dify": _dify,
+        "jetbrains": _json_file(
+            "Settings → Tools → AI Assistant → Model Context Protocol (MCP)", "mcpServers", "url"
+        ),
+        "librechat": _librechat,
+        "n8n": _n8n,
+        "open-webui": _open_webui,
+        "windsurf": _json_file("~/.codeium/windsurf/mcp_config.json", "mcpServers", "serverUrl"),
+        "zed": _json_file("~/.config/zed/settings.json", "context_servers", "url"),
+        "json": _json_file(".mcp.json, or the file of a host", "mcpServers", "url", type="http"),
+        "toml": _text(f"# the file of a host\n{_TOML}", _TOML_HEADER),
         "google": _google,
         "langgraph": _langgraph,
         "openai-agents": _openai_agents,

@@ -314,7 +314,7 @@ async def _serve_stdio(runtime: Runtime, server: Server, started: Started) -> No
     with endable_stdin(reject_duplicate_keys) as end:
         async with while_running(partial(_end_stdio, runtime, server, end)):
             _announce(runtime, started, "")
-            await server.mcp.run_stdio_async(show_banner=False)
+            await server.mcp.run_stdio_async(show_banner=False, log_level="WARNING")
 
 
 async def _end_stdio(runtime: Runtime, server: Server, end: Callable[[], None]) -> None:

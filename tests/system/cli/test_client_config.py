@@ -57,7 +57,10 @@ def test_unknown_host_is_a_sentence_with_the_nearest_name() -> None:
     with pytest.raises(ConfigError) as caught:
         snippet("cursr", URL)
 
-    assert str(caught.value) == "there is no snippet for 'cursr'; did you mean 'cursor'?"
+    assert str(caught.value) == (
+        "there is no snippet for 'cursr'; did you mean 'cursor'? "
+        "(`config json` and `config toml` print what other hosts read)"
+    )
 
 
 @pytest.mark.parametrize("host", sorted(set(HOSTS) - {"chatgpt", "claude-ai", "claude-web"}))
