@@ -43,6 +43,7 @@ from widgetd.daemon.loading import LoaderContext, build_catalog, build_loader
 from widgetd.daemon.reloading import reloading
 from widgetd.daemon.startup import gc_tuned
 from widgetd.daemon.stdin import endable_stdin
+from widgetd.daemon.systemd import inherited_listener
 from widgetd.daemon.telemetry import exporting
 from widgetd.server.access.auth import build_refusal_counter
 from widgetd.server.mcp import sdk
@@ -114,7 +115,9 @@ async def serve(
         if settings.transport == "stdio":
             run = partial(_serve_stdio, runtime, server, started)
         else:
-            listener = held.enter_context(bind(settings.host, settings.port))
+            listener = held.enter_context(
+                inherited_listener(os.environ, os.getpid()) or bind(settings.host, settings.port)
+            )
             host, aside = settings.host, settings.metrics_port
             metrics_listener = None if aside is None else held.enter_context(bind(host, aside))
             run = partial(

@@ -1,9 +1,9 @@
-"""systemd's notify protocol: the daemon is ready, reloading, alive or stopping.
+"""systemd's notify protocol, and the socket that systemd holds over restarts.
 
 A message is one datagram of `NAME=value` lines. Without a service manager nothing is
 sent, and a socket that is gone or full never fails the daemon.
 
-Source: sd_notify(3), sd_watchdog_enabled(3).
+Source: sd_notify(3), sd_watchdog_enabled(3), sd_listen_fds(3).
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ import anyio
 
 from widgetd.base.system import SYSTEM
 from widgetd.daemon.limits import LIMITS
+
+_FIRST_LISTENER = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,3 +88,14 @@ def supervisor(environ: Mapping[str, str], pid: int) -> Supervisor:
     usec, watched_pid = environ.get("WATCHDOG_USEC", ""), environ.get("WATCHDOG_PID", str(pid))
     is_ours = usec.isdecimal() and int(usec) > 0 and watched_pid == str(pid)
     return Supervisor(address=address, watchdog_s=int(usec) / 1_000_000 if is_ours else None)
+
+
+def inherited_listener(environ: Mapping[str, str], pid: int) -> socket.socket | None:
+    """Return the socket that the service manager listens on for the process `pid`; None without.
+
+    Connections wait in it while no daemon runs, so a restart refuses none.
+    """
+    if environ.get("LISTEN_PID") != str(pid) or environ.get("LISTEN_FDS") != "1":
+        return None
+    os.set_inheritable(_FIRST_LISTENER, False)
+    return socket.socket(fileno=_FIRST_LISTENER)
