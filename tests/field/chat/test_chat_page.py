@@ -79,7 +79,7 @@ async def test_question_is_answered_with_a_widget_and_a_sentence() -> None:
             "Northfjord Air NF 221, Thu 14 May, Bergen to Lisbon: airborne, lands 10:40."
         )
         names = [row.split(" · ")[0] for row in rows]
-        assert names == ["search_widgets", "flight_tracker"]
+        assert names == ["Search widgets", "Flight tracker"]
 
 
 async def test_agent_answers_a_submitted_form() -> None:

@@ -282,7 +282,7 @@ async def test_sensitive_argument_of_a_widget_rendered_by_name_is_not_stored_in_
         await talker.say("Greet her")
         [workflow] = [item for item in await talker.items() if item["type"] == "workflow"]
 
-    assert "render_widget" in str(workflow)
+    assert "Render widget" in str(workflow)
     assert "Ada" not in str(workflow)
 
 

@@ -33,6 +33,13 @@ SensitivePaths = Callable[[str, Mapping[str, Any]], tuple[str, ...]]
 """Returns the dotted paths in the arguments of a tool's call that its widget calls sensitive."""
 
 
+def _label(tool: Tool) -> str:
+    """Return the name of a tool in words; the SDK puts the server in front, as `mcp_SERVER__`."""
+    server, _, name = tool.name.removeprefix("mcp_").rpartition("__")
+    words = name.replace("_", " ").strip().capitalize()
+    return words if server in ("", "widgetd") else f"{words} of {server}"
+
+
 class ToolCallHooks(RunHooks[AgentContext[Principal]]):
     """Adds a row to the thread for each call of a tool, and the widget that the call returned."""
 
@@ -50,7 +57,7 @@ class ToolCallHooks(RunHooks[AgentContext[Principal]]):
     @override
     async def on_tool_start(self, context: Any, agent: Any, tool: Tool) -> None:
         self._started_s[context.tool_call_id] = SYSTEM.clock.steady_s()
-        await context.context.stream(ProgressUpdateEvent(text=f"Calling {tool.name}"))
+        await context.context.stream(ProgressUpdateEvent(text=f"Calling {_label(tool)}"))
 
     @override
     async def on_tool_end(self, context: Any, agent: Any, tool: Tool, result: object) -> None:
@@ -68,7 +75,7 @@ class ToolCallHooks(RunHooks[AgentContext[Principal]]):
         public = remove_paths(arguments, self._sensitive(name, arguments))
         most = self._limits.tool_text_chars
         task = CustomTask(
-            title=f"{tool.name} · {facts}",
+            title=f"{_label(tool)} · {facts}",
             content=f"{orjson.dumps(public).decode()[:most]}\n\n{text[:most]}",
             status_indicator="complete",
         )

@@ -104,7 +104,8 @@ main.addEventListener("scroll", () => {
   following = below < 120 || (following && main.scrollTop >= lastTop);
   lastTop = main.scrollTop;
 });
-new ResizeObserver(() => following && toEnd()).observe(list);
+const growth = new ResizeObserver(() => following && toEnd());
+for (const part of [list, $("chips")]) growth.observe(part);
 
 function toEnd() {
   following = true;
@@ -291,7 +292,10 @@ function open(one) {
     title,
     theme: theme(),
     src: tool ? `/chat/frame/${encodeURIComponent(tool)}` : "/chat/frame",
-    sized: (height) => (one.frame.element.style.height = `${height}px`),
+    sized: (height) => {
+      one.frame.element.style.height = `${height}px`;
+      one.place.classList.add("drawn");
+    },
     sent: ({ kind, url }) => kind === "link" && window.open(url, "_blank", "noopener"),
     act: (taken) => act(one, taken),
   });
