@@ -284,8 +284,9 @@ def _tools() -> str:
     intro = (
         "The tools that a server has besides its widgets. `core` is always there; the setting "
         "`toolset` switches the others on, and `--keyword-tools` makes each "
-        "[keyword](keywords.md) a tool. Cost counts against the caller's `--rate`; a tool that "
-        "waits takes no place of `--at-once`. An answer is the result's `structuredContent`, and "
+        "[keyword](keywords.md) a tool. Cost counts against the caller's `--rate`; a picture "
+        "adds 4; a tool that waits takes no place of `--at-once`. An answer is the result's "
+        "`structuredContent`, and "
         "the same as text. Any tool can answer that the arguments do not fit (W2002, W2003), that "
         "there are too many calls (W2201, W2202) or that the token has no scope (W2301); what "
         "else it raises stands with it, and all codes in [Codes](../codes.md)."
