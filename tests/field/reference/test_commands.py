@@ -17,7 +17,7 @@ LEFT_OUT = {
     "chat.md": "models that are not here",
     "designers.md": "an export of one's own",
     "developers.md": "hosts that are not here",
-    "recover.md": "generations of one's own; teams.md has its rollback",
+    "recover.md": "generations of one's own; secure.md has its rollback",
     "scale.md": "clusters of one's own",
     "upstreams.md": "renders of one's own",
     "start.md": "`make start` walks it and writes down what is printed",
@@ -57,12 +57,12 @@ def port() -> int:
 
 
 def test_commands_of_every_page_are_run_or_have_a_stated_need() -> None:
-    assert pages().keys() == LEFT_OUT.keys() | {"agent-builder.md", "releasing.md", "teams.md"}
+    assert pages().keys() == LEFT_OUT.keys() | {"hosts.md", "releasing.md", "secure.md"}
 
 
 @pytest.mark.timeout(120)
 def test_day_with_two_teams(clone: Path, port: int) -> None:
-    output, running = run_commands(pages()["teams.md"], clone, port)
+    output, running = run_commands(pages()["secure.md"], clone, port)
     end_all(running)
 
     outputs = [part.partition("\n")[2] for part in output.split("$ ")]
@@ -84,7 +84,7 @@ def test_chat_that_replaces_agent_builder_starts(
     clone: Path, port: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", os.pathsep.join([str(clone.parent / "bin"), os.environ["PATH"]]))
-    commands = pages()["agent-builder.md"]
+    commands = pages()["hosts.md"]
 
     output, running = run_commands(commands, clone, port, also_running="widgetd chat")
     end_all(running)

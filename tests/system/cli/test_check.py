@@ -211,13 +211,3 @@ def test_form_unsuitable_for_elicitation_is_reported_where_it_is_on(
         not asks
         or "clients without a view cannot be asked the form: 'code' has a pattern" in lines[0]
     )
-
-
-def test_sidecar_of_the_readme_fits_the_bundled_widget(tmp_path: Path) -> None:
-    readme = (Path(__file__).parents[3] / "README.md").read_text(encoding="utf-8")
-    name, _, text = readme.partition("```toml\n# ")[2].partition("```")[0].partition("\n")
-    file = tmp_path / name.removesuffix(".toml")
-    file.write_bytes((bundled_folder() / file.name).read_bytes())
-    (tmp_path / name).write_text(text, encoding="utf-8")
-
-    assert [finding for finding in check_paths([file]).findings if finding.code == "W1211"] == []

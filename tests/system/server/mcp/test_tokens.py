@@ -78,18 +78,15 @@ def test_every_result_has_one_summary_of_25_tokens_and_the_facts_of_its_question
         assert facts.get("categories", []) == arguments.get("categories", [])[:2]
 
 
-def test_guide_for_developers_shows_the_output_of_the_command(
+def test_guide_for_developers_shows_the_total_of_the_command(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     guide = (bundled_folder().parent / "docs" / "developers.md").read_text(encoding="utf-8")
     section = guide.partition("\n## What it costs a model\n")[2].partition("\n## ")[0]
-    rows = re.findall(r"^\| (\S+) \| (\S+) \| (\S+) \| (\S+) \| (\S+) \|$", section, re.MULTILINE)
 
     assert main(["list", "--tokens", "--dir", str(bundled_folder())]) == 0
 
-    *lines, _, total = capsys.readouterr().out.splitlines()
-    assert rows == [tuple(line.split()) for line in lines]
-    assert total in section
+    assert capsys.readouterr().out.splitlines()[-1] in section
 
 
 def test_table_has_a_row_for_each_widget() -> None:
