@@ -335,7 +335,7 @@ async def test_threads_are_searched_renamed_and_deleted() -> None:
         await page.get_by_label("Search conversations").fill("")
         await page.get_by_role("button", name="Delete “Loaves”").click()
         await page.get_by_role("button", name="Delete “Loaves”").click()
-        await page.get_by_text("Ask for something that can be seen").wait_for()
+        await threads.nth(1).wait_for(state="detached")
 
         assert texts == ["Loaves"]
         assert await threads.all_inner_texts() == ["show me table"]
