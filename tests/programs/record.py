@@ -25,6 +25,7 @@ from widgetd.base.limits import Limits
 from widgetd.core.template import Expression, Template, compile_template, compile_text
 from widgetd.core.template.ir import Program, to_json
 from widgetd.core.template.jsx import View
+from widgetd.core.template.vocabulary import missing_in_page
 from widgetd.core.widget.local_state import LocalState
 
 ROWS_EACH: Final = 8
@@ -154,6 +155,8 @@ TEMPLATES: Final = (
     "[{% for i in x if i %}{{ loop.index }}/{{ loop.length }} {{ loop.revindex }} {{ loop.first }}"
     " {{ loop.cycle('a', 'b') }} {{ loop.changed(i) }} {{ loop.previtem }} {{ loop.nextitem }}"
     " {{ loop.depth }} {{ loop.revindex0 }} {{ loop.depth0 }}{% endfor %}]",
+    "{% set a = 0 %}{% for i in x %}{% set a = i %}{{ a }} {{ loop.index }}"
+    "/{{ loop.length }} {{ loop.first }}{% endfor %}{{ a }}",
     "{% for i in x recursive %}({{ loop(i.a) if i.a is iterable else i }}){% endfor %}",
     "{% set ns = namespace(n=0) %}{% for i in x %}{% set ns.n = ns.n + 1 %}{% endfor %}{{ ns.n }}",
     "{% macro m(a, b='?') %}{{ a }}-{{ b }}{{ caller() if caller else '' }}{{ varargs }}"
@@ -169,22 +172,22 @@ TEMPLATES: Final = (
 )
 
 HOSTILE: Final = (
-    "{% set ns = namespace(a=[1]) %}{% for i in range(40) %}{% set ns.a = [ns.a, ns.a] %}"
+    "{% set ns = namespace(a=[1]) %}{% for i in [1] * 40 %}{% set ns.a = [ns.a, ns.a] %}"
     "{% endfor %}{{ ns.a }}",
-    "{% set ns = namespace(a=[1]) %}{% for i in range(40) %}{% set ns.a = [ns.a, ns.a] %}"
+    "{% set ns = namespace(a=[1]) %}{% for i in [1] * 40 %}{% set ns.a = [ns.a, ns.a] %}"
     "{% endfor %}{{ ns.a|tojson }}",
-    "{% set ns = namespace(a=[1], b=[1]) %}{% for i in range(40) %}{% set ns.a = [ns.a, ns.a] %}"
+    "{% set ns = namespace(a=[1], b=[1]) %}{% for i in [1] * 40 %}{% set ns.a = [ns.a, ns.a] %}"
     "{% set ns.b = [ns.b, ns.b] %}{% endfor %}{{ ns.a == ns.b }}{{ ns.a < ns.b }}",
-    "{% set ns = namespace(t='x') %}{% for i in range(60) %}{% set ns.t = ns.t ~ ns.t %}"
+    "{% set ns = namespace(t='x') %}{% for i in [1] * 60 %}{% set ns.t = ns.t ~ ns.t %}"
     "{% endfor %}{{ ns.t }}",
-    "{% for i in range(999999) %}{% for j in range(999999) %}{{ i }}{% endfor %}{% endfor %}",
-    "{% macro m() %}{{ m() }}{{ m() }}{% endmacro %}{{ m() }}",
-    "{{ 'x' * 999999999 }}{{ 'x'.rjust(999999999) }}",
+    "{% for i in [1] * 999999 %}{% for j in [1] * 999999 %}{{ i }}{% endfor %}{% endfor %}",
+    "{{ 'x' * 999999999 }}",
     "{% set l = [1] %}{% set _ = l.append(l) %}{{ l }}{{ l|join(l) }}",
 )
 """What never ends, or makes too much; both evaluators refuse it."""
 
 JSON_TEMPLATES: Final = (
+    '{"v": {{ x|tojson }}{% if x %},"w":{{ x|tojson|string }}{% endif %}}',
     '{% set c %}{{ x|tojson }}{% endset %}{"v": {{ c }}}',
     '{"type": "Card", "v": {{ x|tojson }}, "s": "{{ x }}", "t": "<{{ x|tojson }}>"}',
     '{"type": "Card", "v": {{ x }}, "children": [{% for i in x %}{"type": "Text"}{% endfor %}]}',
@@ -242,17 +245,7 @@ LOCAL: Final = (
 _FLOATS: Final = "JSON in JavaScript does not tell a float from a whole number"
 _LETTERS: Final = "Unicode's special cases of letters"
 
-DIFFERENCES: Final = (
-    ("x is integer", {"x": 1e15}, "True", _FLOATS),
-    ("x is float", {"x": 1e15}, "False", _FLOATS),
-    ("x ** 2", {"x": 1e15}, None, _FLOATS),
-    ("x is lower", {"x": "𝒳y𝒵"}, "True", _LETTERS),
-    ("x.title()", {"x": "ǆ"}, "Ǆ", _LETTERS),
-    ("x|list", {"x": {"10": 1, "9": 2}}, "['9', '10']", "JavaScript sorts keys that are numbers"),
-    ("{1: x}|list", {"x": 0}, "['1']", "the keys of objects are texts in JavaScript"),
-    ("x % {'a': 1}", {"x": "it's"}, None, "the page writes no format by name"),
-    ("'%g'|format(x)", {"x": 2.5}, None, "the page does not write %g"),
-)
+DIFFERENCES: Final[tuple[tuple[str, dict[str, Any], str | None, str], ...]] = ()
 """Where the page's text differs from the server's, and why it may."""
 
 
@@ -319,6 +312,8 @@ def table(each: int) -> Iterator[dict[str, Any]]:
     """Yield the cases, with so many sets of arguments for each source."""
     for kind, source, reads_two in _sources():
         template = compiled(kind, source)
+        if missing_in_page(template.program()):
+            continue
         random = Random(source)
         chosen = random.sample(VALUES, len(VALUES))
         rows = []

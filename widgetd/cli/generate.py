@@ -85,6 +85,8 @@ def build(
     from widgetd.author.gallery.problems import Problems
     from widgetd.author.testing.widgets import server_over
     from widgetd.author.uploads.history import History
+    from widgetd.core.checks.page import check_page_program
+    from widgetd.core.checks.report import escape_for_terminal
     from widgetd.daemon.loading import configure_rules
 
     if not base.startswith("/") or not _PATH.fullmatch(base):
@@ -106,6 +108,12 @@ def build(
         history=History(),
         clean=clean,
     )
+    for widget in server.registry.current.widgets.values():
+        for finding in check_page_program(widget):
+            print(
+                escape_for_terminal(f"{finding.code} {widget.definition.path}: {finding}"),
+                file=sys.stderr,
+            )
     files = site.build(shown, folder, f"{base.rstrip('/')}/")
     print(f"{folder}: {len(server.registry.current.widgets)} widgets in {files} files")
     if base == "/":

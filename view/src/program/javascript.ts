@@ -9,7 +9,6 @@ import {
   isNothing,
   isText,
   listElements,
-  member,
   pay,
   javascriptText as shown,
   step,
@@ -101,15 +100,6 @@ function makePadding(text: string, width: Value, fill: Value = " "): string {
 const copyList = (value: Value) =>
   isText(value) || isDict(value) ? fail("this is no list") : [...listElements(value)];
 const reverseList = (value: Value) => copyList(value).reverse();
-const sortTexts = (value: Value) => {
-  const values = copyList(value);
-  const texts = new Map(values.map((each) => [each, shown(each)] as const));
-  return values.sort((left, right) => {
-    const [one, other] = [texts.get(left) ?? "", texts.get(right) ?? ""];
-    return one < other ? -1 : one > other ? 1 : 0;
-  });
-};
-
 export const METHODS: Readonly<Record<string, (subject: Value, ...args: Value[]) => Value>> = {
   includes: (value, sought) =>
     isText(value) ? value.includes(shown(sought)) : listElements(value).includes(sought),
@@ -134,12 +124,8 @@ export const METHODS: Readonly<Record<string, (subject: Value, ...args: Value[])
   toLowerCase: onText((text) => text.toLowerCase()),
   toUpperCase: onText((text) => text.toUpperCase()),
   trim: onText((text) => text.trim()),
-  at: (value, index) => member(value, toIndex(index) ?? 0),
   charAt: onText((text, index) => Array.from(text)[toIndex(index) ?? 0] ?? ""),
-  concat: (value, other) =>
-    isText(value) ? pay(value + shown(other)) : [listElements(value), other].flat(),
   endsWith: onText((text, part) => text.endsWith(shown(part))),
-  flat: (value) => listElements(value).flat(),
   indexOf: (value, sought) =>
     isText(value)
       ? countBefore(value, value.indexOf(shown(sought)))
@@ -154,7 +140,6 @@ export const METHODS: Readonly<Record<string, (subject: Value, ...args: Value[])
   replace: onText((text, old, by) => text.replace(shown(old), () => shown(by))),
   replaceAll: onText((text, old, by) => text.replaceAll(shown(old), () => shown(by))),
   reverse: reverseList,
-  sort: sortTexts,
   split: onText((text, between) =>
     between === undefined ? [text] : between === "" ? Array.from(text) : text.split(shown(between)),
   ),
@@ -164,9 +149,6 @@ export const METHODS: Readonly<Record<string, (subject: Value, ...args: Value[])
     const [from, to] = [toIndex(start) ?? 0, toIndex(stop) ?? letters.length];
     return letters.slice(Math.max(0, Math.min(from, to)), Math.max(0, from, to)).join("");
   }),
-  toReversed: reverseList,
-  toSorted: sortTexts,
-  toString: shown,
 };
 
 const roundWith =
@@ -188,7 +170,6 @@ export const FUNCTIONS: Readonly<Record<string, (...args: Value[]) => Value>> = 
   Number: (...args) => (!args.length ? 0 : args[0] === undefined ? undefined : toNumber(args[0])),
   Boolean: isTrue,
   typeof: (value) => typeof value,
-  isNaN: (value) => Number.isNaN(toNumber(value)),
   parseFloat: parseWith(Number.parseFloat),
   parseInt: parseWith((text) => Number.parseInt(text, 10)),
   "Array.from": (value) => {
@@ -204,12 +185,9 @@ export const FUNCTIONS: Readonly<Record<string, (...args: Value[]) => Value>> = 
   "Math.round": roundWith(Math.round),
   "Math.floor": roundWith(Math.floor),
   "Math.ceil": roundWith(Math.ceil),
-  "Math.trunc": roundWith(Math.trunc),
   "Math.abs": roundWith(Math.abs),
   "Math.min": roundWith(Math.min),
   "Math.max": roundWith(Math.max),
-  "Math.pow": roundWith(Math.pow),
-  "Math.sqrt": roundWith(Math.sqrt),
 };
 
 type Turn = (...args: Value[]) => Value;
@@ -233,7 +211,6 @@ export const LOOPS: Readonly<
       );
   },
   sort: sortBy,
-  toSorted: sortBy,
   filter: (values, turn) => values.filter((each, at) => isTrue(turn(each, at))),
   find: (values, turn) => values.find((each, at) => isTrue(turn(each, at))),
   some: (values, turn) => values.some((each, at) => isTrue(turn(each, at))),

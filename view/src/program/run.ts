@@ -7,10 +7,9 @@
 
 import {
   BINARY,
-  CYCLER_METHODS,
   FILTERS,
   FUNCTIONS,
-  listMethods,
+  LIST_METHODS,
   protect,
   setField,
   slice,
@@ -21,7 +20,6 @@ import {
   allowSteps,
   type Dict,
   dict,
-  equal,
   Failure,
   fail,
   has,
@@ -39,11 +37,8 @@ import {
   text,
   tojson,
   truthy,
-  tuple,
   type Value,
 } from "./values";
-
-export { CYCLER_METHODS };
 
 /** An operand: a constant, a slot, an operation, a body, or arguments by name. */
 export type Operand = string | number | boolean | null | Operands | { [name: string]: Operand };
@@ -97,10 +92,8 @@ function takeMarks(output: string, growth: Growth): string {
     }
     key = piece;
   }
-  return dropMarks(output);
+  return output.replace(/[\ufffe\uffff]/g, "");
 }
-
-const dropMarks = (output: string) => output.replace(/[\ufffe\uffff]/g, "");
 
 function wait(): never {
   throw WAITING;
@@ -193,20 +186,9 @@ export const OPERATORS: Readonly<Record<string, Operator>> = {
   or: chooseWith(truthy),
   not: ([value], frame) => !decide(value, frame),
   neg: eager((value: Value) => (isNothing(value) ? undefined : BINARY["-"]?.(0, value))),
-  pos: eager((value: Value) => (isNothing(value) ? value : BINARY["-"]?.(value, 0))),
   "~": eager((...parts: Value[]) => pay(parts.map(text).join(""))),
   ...eagerly("", BINARY),
-  chain: ([first, ...rest], frame) => {
-    let left = evaluate(first, frame);
-    for (let at = 0; at < rest.length; at += 2) {
-      const right = evaluate(rest[at + 1], frame);
-      if (!BINARY[String(rest[at])]?.(left, right)) return false;
-      left = right;
-    }
-    return true;
-  },
   "[,]": evaluateAll,
-  "(,)": (operands, frame) => tuple(evaluateAll(operands, frame)),
   "{}": (operands, frame) => {
     const values = evaluateAll(operands, frame);
     return dict(pairUp(values));
@@ -217,18 +199,10 @@ export const OPERATORS: Readonly<Record<string, Operator>> = {
     const subject = evaluate(operand, frame);
     const values = evaluateAll(args as Operands, frame);
     if (isNothing(subject)) return undefined;
-    const methods = subject instanceof Loop ? LOOP_METHODS : listMethods(subject);
-    const method = has(methods, String(name)) ? methods[String(name)] : undefined;
-    return (method ?? fail(`there is no method ${name}`))(subject as never, ...(values as never[]));
+    const method = isList(subject) && has(LIST_METHODS, String(name)) && LIST_METHODS[String(name)];
+    return (method || fail(`there is no method ${name}`))(subject as Value[], values[0]);
   },
-  "()": ([callee, args = [], given], frame) => {
-    const called = evaluate(callee, frame);
-    if (!(called instanceof Runtime)) return fail("this cannot be called");
-    return called.call(evaluateAll(args as Operands, frame), evaluateNamed(given, frame));
-  },
-  capture: ([body], frame) => writeBody(body, frame),
   String: eager(javascriptText),
-  macro: (operands, frame) => new Macro(operands, frame),
   // JSX
   ...eagerly("js", javascript.OPERATORS),
   "js&&": chooseWith((left) => !javascript.isTrue(left)),
@@ -303,62 +277,6 @@ function pairUp<T>(flat: readonly T[]): [T, T][] {
   return made;
 }
 
-const MOST_CALLS = 40;
-let depth = 0;
-
-/** Goes into a macro or a recursive loop, which may not nest too deeply. */
-function nest<T>(act: () => T): T {
-  if (++depth > MOST_CALLS) fail("calls nest too deeply");
-  try {
-    return act();
-  } finally {
-    depth--;
-  }
-}
-
-class Macro extends Runtime {
-  readonly #operands: Operands;
-  readonly #around: Frame;
-  constructor(operands: Operands, around: Frame) {
-    super();
-    this.#operands = operands;
-    this.#around = around;
-  }
-  override member(key: Value): Value {
-    return key === "name" ? this.#operands[0] : undefined;
-  }
-  override call(args: Value[], named: Dict): Value {
-    const [, parameters, defaults, body, extra] = this.#operands as unknown as [
-      string,
-      [string, number][],
-      Operands,
-      Operand,
-      (number | null)[],
-    ];
-    const frame = [...this.#around];
-    step(frame.length >> 4);
-    const given = dict(Object.entries(named));
-    const take = (key: string) => {
-      const value = given[key];
-      delete given[key];
-      return value;
-    };
-    const [varargs = null, kwargs = null, caller = null] = extra;
-    if (caller !== null) frame[caller] = take("caller");
-    for (const [at, [key, slot]] of parameters.entries()) {
-      const ordinary = defaults[at - parameters.length + defaults.length];
-      if (at < args.length) frame[slot] = args[at];
-      else if (has(given, key)) frame[slot] = take(key);
-      else frame[slot] = ordinary === undefined ? undefined : evaluate(ordinary, frame);
-    }
-    if (varargs !== null) frame[varargs] = tuple(args.slice(parameters.length));
-    else if (args.length > parameters.length) fail("the macro takes fewer arguments");
-    if (kwargs !== null) frame[kwargs] = given;
-    else if (Object.keys(given).length) fail("the macro takes no such argument");
-    return nest(() => writeBody(body, frame));
-  }
-}
-
 // --- statements ---
 
 type Statement = (operands: Operands, frame: Frame, out: string[]) => void;
@@ -370,14 +288,6 @@ function execute(body: Operand | undefined, frame: Frame, out: string[]): void {
   }
 }
 
-function writeBody(body: Operand | undefined, frame: Frame): string {
-  const out: string[] = [];
-  execute(body, frame, out);
-  return pay(dropMarks(out.join("")));
-}
-
-// biome-ignore lint/suspicious/noControlCharactersInRegex: JSON forbids them in texts
-const UNESCAPED = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})|["\\\x00-\x1f]/g;
 const inside = (shown: string) => JSON.stringify(shown).slice(1, -1);
 
 /** The writer of each kind of output, and the text in place of a value that waits. */
@@ -387,10 +297,6 @@ export const OUTPUTS: Readonly<Record<string, readonly [(value: Value) => string
   text: [text, ""],
   value: [text, "null"],
   inside: [(value) => inside(text(value)), ""],
-  escaped: [
-    (value) => text(value).replace(UNESCAPED, (found) => (found[1] ? found : inside(found))),
-    "",
-  ],
   bare: [(value) => (isText(value) && isJson(value) ? value : tojson(value)), "null"],
 };
 
@@ -437,7 +343,7 @@ export const STATEMENTS: Readonly<Record<string, Statement>> = {
   ifv: branches("null"),
   for: (operands, frame, out) => {
     const value = evaluateOr(() => evaluate(operands[1], frame), WAITING);
-    if (value !== WAITING) repeat(operands, value, frame, out, 0);
+    if (value !== WAITING) repeat(operands, value, frame, out);
     if (value === WAITING || open.has(value)) out.push(gap);
   },
   "=": ([target, operand], frame) => {
@@ -453,15 +359,10 @@ export const STATEMENTS: Readonly<Record<string, Statement>> = {
     const first = out.findIndex((each, at) => at >= start && each);
     if (first >= 0) out[first] = String(out[first]).replace(/^,/, "");
   },
-  with: ([targets, operands, body], frame, out) => {
-    const values = evaluateAll(operands as Operands, frame);
-    for (const [at, target] of (targets as Operands).entries()) assign(target, values[at], frame);
-    execute(body, frame, out);
-  },
 };
 
-function repeat(operands: Operands, value: Value, frame: Frame, out: string[], depth0: number) {
-  const [target, , body, slot = null, otherwise = [], filter = true, isRecursive] = operands;
+function repeat(operands: Operands, value: Value, frame: Frame, out: string[]) {
+  const [target, , body, slot = null, otherwise = [], filter = true] = operands;
   let values = listElements(value);
   if (filter !== true) {
     values = values.filter((each) => {
@@ -469,13 +370,7 @@ function repeat(operands: Operands, value: Value, frame: Frame, out: string[], d
       return evaluateOr(() => decide(filter, frame), false);
     });
   }
-  const again = (inner: Value) =>
-    nest(() => {
-      const made: string[] = [];
-      repeat(operands, inner, [...frame], made, depth0 + 1);
-      return pay(made.join(""));
-    });
-  const loop = new Loop(values, depth0, isRecursive ? again : undefined);
+  const loop = new Loop(values);
   if (slot !== null) frame[Number(slot)] = loop;
   for (const each of values) {
     assign(target, each, frame);
@@ -487,46 +382,22 @@ function repeat(operands: Operands, value: Value, frame: Frame, out: string[], d
 
 class Loop extends Runtime {
   index0 = 0;
-  before: Value;
   readonly values: Value[];
-  readonly depth0: number;
-  readonly #again: ((inner: Value) => string) | undefined;
-  constructor(values: Value[], depth0: number, again: ((inner: Value) => string) | undefined) {
+  constructor(values: Value[]) {
     super();
     this.values = values;
-    this.depth0 = depth0;
-    this.#again = again;
   }
   override member(name: Value): Value {
     return LOOP_MEMBERS[String(name)]?.(this);
-  }
-  override call(args: Value[]): Value {
-    return this.#again && args.length === 1 ? this.#again(args[0]) : fail("this cannot be called");
   }
 }
 
 export const LOOP_MEMBERS: Readonly<Record<string, (loop: Loop) => Value>> = {
   index: (loop) => loop.index0 + 1,
   index0: (loop) => loop.index0,
-  revindex: (loop) => loop.values.length - loop.index0,
-  revindex0: (loop) => loop.values.length - loop.index0 - 1,
   first: (loop) => loop.index0 === 0,
   last: (loop) => loop.index0 + 1 === loop.values.length,
   length: (loop) => loop.values.length,
-  depth: (loop) => loop.depth0 + 1,
-  depth0: (loop) => loop.depth0,
-  previtem: (loop) => loop.values[loop.index0 - 1],
-  nextitem: (loop) => loop.values[loop.index0 + 1],
-};
-
-export const LOOP_METHODS: Readonly<Record<string, (loop: Loop, ...values: Value[]) => Value>> = {
-  cycle: (loop, ...values) =>
-    values.length ? values[loop.index0 % values.length] : fail("cycle needs a value"),
-  changed: (loop, ...values) => {
-    const { before } = loop;
-    loop.before = tuple(values);
-    return before === undefined || !equal(before, loop.before);
-  },
 };
 
 // --- commas ---
@@ -571,7 +442,6 @@ export function run(program: Program, args: Dict, growth?: Growth): Value {
   const frame: Frame = new Array(program.n);
   open = growth?.open ?? new Set();
   [filled, gap] = growth ? [FILLED, GAP] : ["", ""];
-  depth = 0;
   protect(args);
   const absent = open.has(args) ? WAITING : undefined;
   for (const [name, slot] of Object.entries(program.a)) {

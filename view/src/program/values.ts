@@ -36,29 +36,11 @@ export function pay<T extends string | readonly Value[]>(made: T): T {
   return made;
 }
 
-/** A value that is no JSON: a macro, a loop, a namespace, a joiner, a cycler. */
+/** A value that is no JSON: a loop, a namespace. */
 export class Runtime {
   member(_key: Value): Value {
     return undefined;
   }
-  call(_args: Value[], _named: Dict): Value {
-    return fail("this cannot be called");
-  }
-}
-
-/** Printed in parentheses; else a list. */
-export class Tuple extends Array<Value> {
-  static override get [Symbol.species]() {
-    return Array;
-  }
-}
-/** A group of `groupby`: `.grouper` and `.list`. */
-export class Group extends Tuple {}
-
-/** Makes a tuple; the constructor would take a single number for a length. */
-export function tuple<T extends Tuple>(values: Value[], made: T = new Tuple() as T): T {
-  for (const each of values) made.push(each);
-  return made;
 }
 
 export const has = Object.hasOwn;
@@ -113,9 +95,7 @@ export function member(value: Value, key: Value): Value {
       const all = isText(value) ? points(value) : value;
       return Number.isInteger(+key) ? all[+key < 0 ? all.length + +key : +key] : undefined;
     }
-    if (key === "length") return isText(value) ? size(value) : value.length;
-    const at = value instanceof Group ? ["grouper", "list"].indexOf(String(key)) : -1;
-    return at < 0 ? undefined : value[at];
+    return key === "length" ? (isText(value) ? size(value) : value.length) : undefined;
   }
   if (value instanceof Runtime) return value.member(key);
   return isDict(value) && key !== undefined && !isHolder(key) && has(value, String(key))
@@ -131,10 +111,7 @@ export function equal(left: Value, right: Value): boolean {
     return isNumber(left) && isNumber(right) && +left === +right;
   }
   if (isList(left) && isList(right)) {
-    const alike = left instanceof Tuple === right instanceof Tuple;
-    return (
-      alike && left.length === right.length && left.every((each, at) => equal(each, right[at]))
-    );
+    return left.length === right.length && left.every((each, at) => equal(each, right[at]));
   }
   if (!isDict(left) || !isDict(right)) return false;
   const keys = Object.keys(left);
@@ -191,11 +168,7 @@ export function text(value: Value): string {
   if (value === null) return "None";
   if (typeof value === "boolean") return value ? "True" : "False";
   if (typeof value === "number") return number(value);
-  if (isList(value)) {
-    const inside = value.map(quote).join(", ");
-    if (!(value instanceof Tuple)) return pay(`[${inside}]`);
-    return `(${inside}${value.length === 1 ? "," : ""})`;
-  }
+  if (isList(value)) return pay(`[${value.map(quote).join(", ")}]`);
   if (!isDict(value)) return fail("this cannot be shown as text");
   const entries = Object.entries(value);
   return pay(`{${entries.map(([key, each]) => `${quote(key)}: ${quote(each)}`).join(", ")}}`);

@@ -2,9 +2,9 @@
 
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { CYCLER_METHODS, FILTERS, FUNCTIONS, METHODS, TESTS } from "../../src/program/builtins";
+import { FILTERS, FUNCTIONS, LIST_METHODS, TESTS } from "../../src/program/builtins";
 import * as javascript from "../../src/program/javascript";
-import { LOOP_MEMBERS, LOOP_METHODS, OPERATORS, OUTPUTS, STATEMENTS } from "../../src/program/run";
+import { LOOP_MEMBERS, OPERATORS, OUTPUTS, STATEMENTS } from "../../src/program/run";
 
 type Rows = Readonly<Record<string, { readonly page: boolean }>>;
 
@@ -16,11 +16,11 @@ const TABLES: Readonly<Record<string, object>> = {
   statements: STATEMENTS,
   filters: FILTERS,
   tests: TESTS,
-  "text methods": METHODS.text,
-  "list methods": METHODS.list,
-  "object methods": METHODS.object,
-  "loop methods": LOOP_METHODS,
-  "cycler methods": CYCLER_METHODS,
+  "text methods": {},
+  "list methods": LIST_METHODS,
+  "object methods": {},
+  "loop methods": {},
+  "cycler methods": {},
   functions: FUNCTIONS,
   "loop members": LOOP_MEMBERS,
   "javascript methods": javascript.METHODS,

@@ -127,6 +127,7 @@ WIDGETS = (
     Code("W1329", "warning", "an export for Studio lacks something of the widget"),
     Code("W1330", "warning", "a space is so wide that it was meant in pixels"),
     Code("W1331", "warning", "an absent argument leaves a gap in a sentence"),
+    Code("W1332", "warning", "the page lacks an operation, so that the server alone draws"),
     # W14xx: the tree of components
     Code("W1401", "warning", "a component is unknown"),
     Code("W1402", "warning", "a property is unknown"),

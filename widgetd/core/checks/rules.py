@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from widgetd.base.errors import Finding
-from widgetd.core.checks import images, renders, schemas, texts
+from widgetd.core.checks import images, page, renders, schemas, texts
 from widgetd.core.checks.declared_paths import DeclaredPaths
 from widgetd.core.schema.json_text import decode
 from widgetd.core.schema.validator import Schema
@@ -52,6 +52,7 @@ RULES = (
     ),
     Rule(("W1324",), ("template",), findings.check_wrapped_data),
     Rule(("W1328",), ("widget",), findings.check_other_readers),
+    Rule(("W1332",), ("widget",), page.check_page_program),
     Rule(("W1215",), ("widget",), schemas.check_schema_exists),
     Rule(("W1320", "W1321"), ("widget", "declared_paths", "strict"), schemas.check_template_reads),
     Rule(("W1212",), ("schema",), schemas.check_portability),

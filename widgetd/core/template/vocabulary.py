@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import orjson
 
-from widgetd.base.text_search import did_you_mean
+from widgetd.base.text_search import compile_pattern, did_you_mean
 from widgetd.core.template.ir import Expr, Op, Program, literal, operations
 from widgetd.core.template.parser import Fault
 from widgetd.core.template.serialise import MAX_EXACT
@@ -145,27 +145,71 @@ def _signature(sort: str, name: str) -> Signature:
     return Signature(parameters)
 
 
-def missing_in_page(program: Program) -> str:
-    """Return a word of `program` that the page's evaluator lacks; empty if it has them all."""
-    suspect = (op for op in operations(program.root) if op.name not in _ALWAYS)
-    return next((op.name for op in suspect if not _is_in_page(op)), "")
+def missing_in_page(program: Program) -> Op | None:
+    """Return the first operation of `program` that the page's evaluator lacks."""
+    missing = (op for op in operations(program.root) if not _is_in_page(op))
+    return min(missing, key=lambda op: op.place, default=None)
+
+
+def describe_operation(op: Op) -> str:
+    """Return an operation as its author writes it, as `|sort`, `.localeCompare()` or `//`."""
+    if op.name in {"m", "jsm", "jsloop"}:
+        return f".{op.operands[0]}()"
+    if op.name in {"fn", "jsfn"}:
+        return f"{op.operands[0]}()"
+    return _SPELLINGS.get(op.name, op.name) if op.name != "loop" else f"loop.{op.operands[1]}"
+
+
+_SPELLINGS: Final = MappingProxyType(
+    {
+        "#": "a number of more than 53 bits",
+        "()": "a call",
+        "(,)": "a tuple",
+        "capture": "{% set %} of a text",
+        "chain": "a chain of comparisons",
+        "for": "a recursive loop",
+        "macro": "{% macro %}",
+        "pos": "+",
+        "with": "{% with %}",
+    }
+)
+"""Operations that are written otherwise than they are named."""
 
 
 def _is_in_page(op: Op) -> bool:
+    if op.name in _ALWAYS:
+        return True
     sort = {"|": "filters", "?": "tests"}.get(op.name[0]) if op.name not in _OPERATORS else None
     if sort:
-        # Only `map` reads named arguments there, and JSON is written in one line.
-        is_plain = not (op.operands[1:] and isinstance(op.operands[-1], dict))
-        is_plain = is_plain or (op.name == "|map" and len(op.operands) == 2)
-        is_indented = op.name == "|tojson" and len(op.operands) > 1
-        return _has(sort, op.name[1:]) and is_plain and not is_indented
+        # The page reads no argument by name, no base of a number, and the usual formats alone.
+        subject, *args = op.operands
+        is_plain = not (args and isinstance(args[-1], dict)) and len(args) <= _MOST_ARGUMENTS.get(
+            op.name, 9
+        )
+        if op.name == "|format" and isinstance(subject, str):
+            is_plain = is_plain and bool(_FORMAT.fullmatch(subject))
+        return _has(sort, op.name[1:]) and is_plain
     if op.name == "#":
         return bool(abs(op.operands[0]) <= MAX_EXACT)
     if op.name == "m":
         return not op.operands[-1] and any(_has(each, op.operands[0]) for each in _METHOD_SORTS)
+    if op.name == "loop":
+        return _has("loop members", op.operands[1])
+    if op.name == "for":
+        return len(op.operands) < _RECURSIVE or not op.operands[_RECURSIVE - 1]
     if op.name in _NAMING:
         return _has(_NAMING[op.name], op.operands[0])
     return _OPERATORS[op.name]
+
+
+_MOST_ARGUMENTS: Final = {"|int": 1, "|tojson": 0}
+"""Filters of which the page takes fewer arguments."""
+
+_FORMAT: Final = compile_pattern(r"(?:[^%]|%[-+ 0#]*+[0-9]*+(?:\.[0-9]++)?[dfs%])*+")
+"""A format that the page writes."""
+
+_RECURSIVE: Final = len(VOCABULARY["statements"]["for"]["operands"])
+"""The number of operands of a recursive loop."""
 
 
 def _has(sort: str, name: str) -> bool:
@@ -195,7 +239,11 @@ _NAMING: Final = MappingProxyType(
 """Operations whose first operand is a word of a table."""
 
 _ALWAYS: Final = frozenset(
-    {name for name, has in _OPERATORS.items() if has and name not in {"#", "m", *_NAMING}}
+    {
+        name
+        for name, has in _OPERATORS.items()
+        if has and name not in {"#", "m", "loop", "for", *_NAMING}
+    }
     | _TARGETS
 )
 """Operations that the page has whatever their operands are."""

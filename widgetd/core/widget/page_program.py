@@ -55,6 +55,19 @@ class NoProgramError(Exception):
     """A widget cannot be drawn by its page alone; the message says why, as a clause."""
 
 
+class MissingOperationError(NoProgramError):
+    """The page lacks an operation of the program.
+
+    Attributes:
+        source: The program.
+        place: Where its source has the operation, as `Op.place`.
+    """
+
+    def __init__(self, message: str, *, source: Program, place: int) -> None:
+        super().__init__(message)
+        self.source, self.place = source, place
+
+
 def page_program(widget: WidgetParts) -> bytes:
     """Return the program of a widget's page as JSON.
 
@@ -126,10 +139,17 @@ def _view_digest() -> str:
 def _encode(program: Program) -> dict[str, Any]:
     # A start whose widgets are proven makes no program.
     from widgetd.core.template.ir import to_json  # noqa: PLC0415
-    from widgetd.core.template.vocabulary import missing_in_page  # noqa: PLC0415
+    from widgetd.core.template.vocabulary import (  # noqa: PLC0415
+        describe_operation,
+        missing_in_page,
+    )
 
-    if word := missing_in_page(program):
-        raise NoProgramError(f"the page does not have '{word}'")
+    if missing := missing_in_page(program):
+        raise MissingOperationError(
+            f"the page does not have '{describe_operation(missing)}'",
+            source=program,
+            place=missing.place,
+        )
     is_body = type(program.root) is tuple  # an operation is a named one
     made: dict[str, Any] = {"n": program.size, "a": dict(program.arguments)}
     if program.may_need_commas:

@@ -73,6 +73,18 @@ def test_each_rule_declares_its_inputs_and_reports_only_its_own_codes() -> None:
     assert met == {"W1401", "W1212", "W1213", "W1214"}
 
 
+def test_operation_that_the_page_lacks_is_named_once_with_its_place() -> None:
+    widget = build_widget(
+        card("city", "stops | sort | first"), city={"type": "string"}, stops=STOPS
+    )
+
+    assert [str(each) for each in check_widget(widget) if each.code == "W1332"] == [
+        "parcel.widget#/template: line 1: the page does not have '|sort', so that the server alone "
+        "draws the widget; write it with another operation, or accept that pages draw results "
+        "alone, not while arguments stream nor on a static site"
+    ]
+
+
 def test_misspelt_name_is_one_finding_with_all_its_consequences() -> None:
     widget = build_widget(card("cty", "stops | length"), city={"type": "string"}, stops=STOPS)
 

@@ -235,7 +235,7 @@ OTHER_TEXTS = {
     ("closures.expressions", "unfit"),
     ("closures.javascript", ""),
     ("jinja", "arguments"),
-    *(("vocabulary", name) for name in ("", "_signature", "bind", "require")),
+    *(("vocabulary", name) for name in ("", "_signature", "bind", "describe_operation", "require")),
     *(("builtins.javascript", name) for name in ("_sort", "list_entries")),
     ("lexer", "_next_token"),
     ("lexer", "_known_escape"),

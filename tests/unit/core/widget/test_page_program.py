@@ -102,8 +102,22 @@ def _encoded(text: str) -> str:
         ("the page does not have '|wordwrap'", {"template": CARD % "{{ who|wordwrap|tojson }}"}),
         ("the page does not have '|tojson'", {"template": CARD % "{{ who|tojson(indent=2) }}"}),
         ("the page does not have '|format'", {"template": CARD % '"{{ "%(a)s"|format(a=who) }}"'}),
+        ("the page does not have '|int'", {"template": CARD % "{{ who|int(0, 16)|tojson }}"}),
+        ("the page does not have '|format'", {"template": CARD % '"{{ "%x"|format(who) }}"'}),
         (
-            "the page does not have '#'",
+            "the page does not have '.cycle()'",
+            {"template": CARD % "1{% for i in who %}{{ loop.cycle(1) }}{% endfor %}"},
+        ),
+        (
+            "the page does not have 'loop.depth'",
+            {"template": CARD % "1{% for i in who %}{{ loop.depth }}{% endfor %}"},
+        ),
+        (
+            "the page does not have 'a recursive loop'",
+            {"template": CARD % "1{% for i in who recursive %}2{% endfor %}"},
+        ),
+        (
+            "the page does not have 'a number of more than 53 bits'",
             {"template": CARD % "{{ 9007199254740993 }}"},
         ),
         (
