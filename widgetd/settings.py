@@ -92,6 +92,10 @@ class Settings(BaseModel):
     text_tokens: int = Field(
         default=400, ge=0, description="maximum tokens of that Markdown; 0 for no maximum"
     )
+    links: Literal["auto", "never"] = Field(
+        default="auto",
+        description="have clients that draw nothing show their users the address of each widget",
+    )
     elicit_forms: bool = Field(
         default=False,
         description="have clients without a view ask their users what a widget's form asks",
@@ -321,7 +325,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     ),
     "results": (
         *("profile", "profiles", "text", "text_tokens", "inline_max_bytes", "strict"),
-        *("image_origin", "inline_image_origin", "elicit_forms"),
+        *("image_origin", "inline_image_origin", "links", "elicit_forms"),
     ),
     "lists": (
         *("expose", "list_tokens", "page_size", "include", "exclude", "hide_formats"),

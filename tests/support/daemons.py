@@ -28,7 +28,8 @@ async def serving(folder: Path, **settings: Any) -> AsyncIterator[str]:
         url = served_url
         started.set()
 
-    chosen = Settings(**{"dir": folder, "port": 0, **settings})
+    # Most tests read the text of a widget alone.
+    chosen = Settings(**{"dir": folder, "port": 0, "links": "never", **settings})
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(partial(serve, chosen, folder, started=on_start, stop=stop))
         with anyio.fail_after(PATIENCE_S):

@@ -83,8 +83,9 @@ async def daemon_process(
 
 
 def daemon_environment() -> dict[str, str]:
-    """Return this process's environment without settings of widgetd."""
-    return {name: value for name, value in os.environ.items() if not name.startswith("WIDGETD_")}
+    """Return this process's environment without settings of widgetd, and without links."""
+    others = {name: value for name, value in os.environ.items() if not name.startswith("WIDGETD_")}
+    return {**others, "WIDGETD_LINKS": "never"}
 
 
 def served_url(greeting: str) -> str:

@@ -20,7 +20,7 @@ from widgetd.author.gallery import pages as gallery_pages
 from widgetd.chat import pages as chat_pages
 from widgetd.server.access.principal import SCOPES
 from widgetd.server.mcp.server import Server
-from widgetd.server.web import pages
+from widgetd.server.web import pages, see
 from widgetd.server.web.app import app
 from widgetd.server.web.page import WebPage
 
@@ -60,6 +60,7 @@ TABLES: tuple[WebPage[Any], ...] = (
     *gallery_pages.EDITING,
     *chat_pages.PAGES,
     *chat_pages.GALLERY_PAGES,
+    *see.PAGES,
 )
 """All pages of a daemon, besides MCP and the metadata of logins."""
 
@@ -111,6 +112,7 @@ async def every_page(
         "gallery": True,
         "chat": True,
         "allow_upload": True,
+        "links": "auto",
         "jwt_jwks": "http://127.0.0.1:1/keys",
         "jwt_issuer": "http://issuer.test",
         "jwt_audience": "widgetd",

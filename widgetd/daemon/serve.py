@@ -45,7 +45,9 @@ from widgetd.daemon.startup import gc_tuned
 from widgetd.daemon.stdin import endable_stdin
 from widgetd.daemon.systemd import inherited_listener
 from widgetd.daemon.telemetry import exporting
-from widgetd.server.access.auth import build_refusal_counter
+from widgetd.server.access.auth import build_refusal_counter, is_loopback
+from widgetd.server.access.links import Links
+from widgetd.server.access.principal import LOCAL
 from widgetd.server.mcp import sdk
 from widgetd.server.mcp.server import Server
 from widgetd.server.mcp.unambiguous import reject_duplicate_keys
@@ -55,7 +57,10 @@ from widgetd.server.web.app import MCP_PATH, app
 from widgetd.server.web.guard import Guard
 from widgetd.server.web.http_server import HttpServer, bind, most_connections, url_of
 from widgetd.server.web.limits import HttpLimits
+from widgetd.server.web.link_listener import LinkListener
+from widgetd.server.web.page import PageRoute
 from widgetd.server.web.pages import METRICS_PAGE, PROBES, Daemon, daemon_routes, metrics_app
+from widgetd.server.web.see import See, see_app, see_routes
 from widgetd.server.web.traffic import Traffic
 from widgetd.settings import Settings
 from widgetd.upstreams.toolset import UpstreamServices
@@ -205,6 +210,7 @@ async def _serve_http(
     guard = Guard(server, runtime.access_policy.access)
     daemon = Daemon(server=server, health=runtime.health, metrics=runtime.metrics)
     routes = daemon_routes(daemon, guard, metrics=metrics_listener is None)
+    routes += _link_routes(runtime, server, url)
     if settings.gallery or chat is not None:
         gallery = build_gallery(runtime, server, uploads, url + MCP_PATH)
         # Imported late, as the chat's: most daemons have neither.
@@ -258,6 +264,23 @@ async def _serve_http(
             for http_server, its_listener in ports.items():
                 serving.start_soon(http_server.serve, [its_listener])
         tasks.cancel_scope.cancel()
+
+
+def _link_routes(runtime: Runtime, server: Server, url: str) -> list[PageRoute]:
+    """Have `server` add links to its results, and return the routes that they lead to."""
+    settings, policy = runtime.settings, runtime.access_policy
+    if settings.links == "never":
+        return []
+    is_local = is_loopback(settings.host)
+    origin = settings.public_url or (url if is_local else "")
+    links = Links(
+        origin=lambda: origin,
+        anonymous=policy.anonymous,
+        signed=bool(settings.public_url) or policy.access is not None or not is_local,
+        access=policy.access,
+    )
+    server.rendering.links = links
+    return see_routes(See(server=server, links=links))
 
 
 async def _open_chat(chat: Chat, announced: anyio.Event) -> None:
@@ -317,7 +340,14 @@ async def _serve_stdio(runtime: Runtime, server: Server, started: Started) -> No
     with endable_stdin(reject_duplicate_keys) as end:
         async with while_running(partial(_end_stdio, runtime, server, end)):
             _announce(runtime, started, "")
-            await server.mcp.run_stdio_async(show_banner=False, log_level="WARNING")
+            if runtime.settings.links == "never":
+                await server.mcp.run_stdio_async(show_banner=False, log_level="WARNING")
+                return
+            listener = LinkListener()
+            server.rendering.links = links = Links(origin=listener.origin, anonymous=LOCAL)
+            see = See(server=server, links=links)
+            async with while_running(partial(listener.serve, see_app(see))):
+                await server.mcp.run_stdio_async(show_banner=False, log_level="WARNING")
 
 
 async def _end_stdio(runtime: Runtime, server: Server, end: Callable[[], None]) -> None:

@@ -16,15 +16,21 @@ export class Frame {
   #answered;
   #ready = false;
   #context;
+  #about;
   #callbacks;
 
   /**
    * @param {{tool: string, title: string, theme: string, locale?: string, src?: string,
    *          sized?: (height: number) => void, sent?: (what: object) => void,
-   *          logged?: (data: object) => void, act?: (action: object) => Promise<object>}} options
+   *          logged?: (data: object) => void, act?: (action: object) => Promise<object>,
+   *          name?: string, abilities?: object,
+   *          call?: (tool: string, given: object) => Promise<object>}} options
+   *   `call` takes every tool; without it `act` takes actions, and the page itself follows
+   *   newer versions, once for all frames.
    */
-  constructor({ tool, title, theme, locale, src = `/gallery/frame/${encodeURIComponent(tool)}`, sized = () => {}, sent = () => {}, logged = () => {}, act }) {
-    this.#callbacks = { sized, sent, logged, act };
+  constructor({ tool, title, theme, locale, src = `/gallery/frame/${encodeURIComponent(tool)}`, sized = () => {}, sent = () => {}, logged = () => {}, act, name = "widgetd-gallery", abilities = ABILITIES, call }) {
+    this.#callbacks = { sized, sent, logged, act, call };
+    this.#about = { hostInfo: { name, version: "1.0.0" }, hostCapabilities: abilities };
     this.#context = {
       theme,
       locale: locale || navigator.language,
@@ -100,13 +106,12 @@ export class Frame {
         return {
           result: {
             protocolVersion: PROTOCOL,
-            hostInfo: { name: "widgetd-gallery", version: "1.0.0" },
-            hostCapabilities: ABILITIES,
+            ...this.#about,
             hostContext: this.#context,
           },
         };
       case "tools/call":
-        // The page itself follows newer versions, once for all frames.
+        if (this.#callbacks.call) return { result: await this.#callbacks.call(params.name, params.arguments) };
         if (!params.name.endsWith("widget_action")) return { error: { code: METHOD_NOT_FOUND, message: `the gallery has no ${params.name}` } };
         return { result: await this.#callbacks.act(params.arguments) };
       case "ui/message":

@@ -162,7 +162,7 @@ async def test_ending_daemon_answers_waiting_readers_at_once(folder: Path) -> No
         urls.append(url)
         started.set()
 
-    settings = Settings(dir=folder, port=0)
+    settings = Settings(dir=folder, port=0, links="never")
     with anyio.fail_after(PATIENCE_S):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(partial(serve, settings, folder, started=tell, stop=stop))

@@ -213,6 +213,8 @@ CALLS = (
         "fault",
         "the render has been replaced in the meantime, or a press would send something else",
     ),
+    Code("W2420", "fault", "an address of a render is unknown, has expired or is badly signed"),
+    Code("W2421", "fault", "the controls of a widget are in another browser"),
     # W25xx: the chat
     Code("W2501", "fault", "a turn of the chat takes too long"),
     Code("W2502", "fault", "the chat's model does not answer"),

@@ -138,6 +138,10 @@ class Access(TokenVerifier):
         """Call `revoked` whenever a reread revokes tokens."""
         self._watching.append(revoked)
 
+    def grants(self, proof: bytes) -> bool:
+        """Return whether a token that is valid without a JWT has a digest that begins so."""
+        return any(principal.proof.startswith(proof) for principal in self._grants)
+
     def reread(self) -> None:
         """Read the file again; if it is invalid, the present tokens stay valid."""
         if self._file is None:

@@ -241,6 +241,9 @@ class ClientInfo(NamedTuple):
 
 UNNAMED = ClientInfo()
 
+LINK_CLIENT = "widgetd-link"
+"""Name of the page that shows a render at its address."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:

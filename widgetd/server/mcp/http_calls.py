@@ -17,7 +17,7 @@ from widgetd.core.widget.actions import find_tree_actions
 from widgetd.core.widget.actions.user_input import readable_input
 from widgetd.core.widget.actions.words import describe_action
 from widgetd.server.access.auth import principal_of
-from widgetd.server.access.principal import Caller, Principal
+from widgetd.server.access.principal import UNNAMED, Caller, ClientInfo, Principal
 from widgetd.server.mcp.builtin.updates import replace_render
 from widgetd.server.mcp.handlers import CALLS
 from widgetd.server.mcp.middleware import authorize
@@ -112,10 +112,10 @@ async def store_if_interactive(server: Server, render: StoredRender, caller: Cal
     return render.has_actions
 
 
-def caller_for(server: Server, principal: Principal) -> Caller:
+def caller_for(server: Server, principal: Principal, client: ClientInfo = UNNAMED) -> Caller:
     """Return `principal` as a caller, with the part of today's snapshot that they may see."""
     snapshot = server.views.of(server.registry.current, principal.audience)
-    return Caller(snapshot=snapshot, principal=principal, registry=server.registry)
+    return Caller(snapshot=snapshot, client=client, principal=principal, registry=server.registry)
 
 
 async def take_action(
@@ -123,28 +123,30 @@ async def take_action(
     arguments: Mapping[str, Any],
     caller: Caller,
     *,
+    tool: str = "widget_action",
     delegated: bool = False,
     dry_run: DryRun | None = None,
 ) -> dict[str, Any]:
-    """Call `widget_action` for the user of a page and return the result as clients get it.
+    """Call a tool of pages for the user of a page and return the result as clients get it.
 
     Args:
         server: Serves the widget.
-        arguments: The arguments of `widget_action`.
+        arguments: The arguments of the tool.
         caller: The user who looks at the page.
+        tool: The tool, by default the one that takes an action.
         delegated: Whether the page has only the rights of an agent that acts for its user.
         dry_run: Answers bound actions in place of upstreams, on pages that are no conversation.
     """
     principal = caller.principal.delegate() if delegated else caller.principal
     caller = replace(caller, principal=principal, registry=server.registry)
-    params = {"name": "widget_action", "arguments": arguments}
+    params = {"name": tool, "arguments": arguments}
 
     async def act(admitted: Caller) -> EncodedResult:
         if dry_run is None or admitted.denied is not None:
-            result = await server.call("widget_action", arguments, admitted)
+            result = await server.call(tool, arguments, admitted)
         else:
             context = replace(server.context(admitted), actions=dry_run)
-            result = await server.builtin.call("widget_action", arguments, context)
+            result = await server.builtin.call(tool, arguments, context)
         return EncodedResult(result.json(), result.is_error, result.code)
 
     sent = await authorize(server, caller, act, method=CALLS, params=params)

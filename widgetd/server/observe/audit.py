@@ -25,6 +25,7 @@ from widgetd.base.files.write import append_lines
 from widgetd.base.logs import get_logger
 from widgetd.base.system import SYSTEM, System
 from widgetd.core.widget.widget import Widget
+from widgetd.server.access.principal import LINK_CLIENT
 from widgetd.server.observe.limits import LIMITS
 from widgetd.server.observe.line_queue import LineQueue
 from widgetd.server.observe.observer import ActionRecord, CallRecord, Observer
@@ -87,6 +88,7 @@ class Audit(Observer):
                     principal=_principal(call.principal),
                     client=call.client[: LIMITS.client_chars],
                     client_version=call.client_version[: LIMITS.client_chars],
+                    **({"via": "link"} if call.client == LINK_CLIENT else {}),
                     tool=call.tool,
                     widget="" if widget is None else widget.tool,
                     outcome=call.outcome,

@@ -25,6 +25,7 @@ from widgetd.core.widget.page_program import program_digest, program_or_empty
 from widgetd.core.widget.sidecar import parse_precedence
 from widgetd.core.widget.summary import remove_paths
 from widgetd.core.widget.widget import CompiledCache, Render, Widget
+from widgetd.server.access.links import Links
 from widgetd.server.access.principal import ADMIN, Caller, is_elevated
 from widgetd.server.catalog.crash_journal import CrashJournal
 from widgetd.server.catalog.registry import Registry
@@ -60,6 +61,7 @@ class Renderer:
     Attributes:
         journal: The journal of renders in progress.
         feeds: Fills widgets that have a feed.
+        links: Writes addresses for clients that draw nothing; None for none.
 
     Args:
         registry: The snapshot being served, to hide renders of widgets that became invisible.
@@ -84,6 +86,7 @@ class Renderer:
     ) -> None:
         self.journal = journal or CrashJournal()
         self.feeds = Feeds()
+        self.links: Links | None = None
         self.system = system
         self._registry = registry
         self._policy = policy
@@ -149,7 +152,12 @@ class Renderer:
         # A thousand pages that follow one render get the same result of each version.
         build = self._page_results if is_for_page else self._build_result
         shown = self._images.inline(render.tree)
-        return build(render, profile, client=caller.client, prefix=caller.prefix, shown=shown)
+        client, address = caller.client, ""
+        if self.links is not None and not is_for_page and not draws_views(client):
+            address = self.links.address(render, caller.principal)
+        return build(
+            render, profile, client=client, prefix=caller.prefix, shown=shown, address=address
+        )
 
     def _profile(self, widget: Widget | None, caller: Caller) -> Literal["chatkit", "split"]:
         if widget is not None:
@@ -462,6 +470,7 @@ class Renderer:
             labels=labels,
             owner=owner,
             press=self.system.numbers.token_urlsafe(12) if acts else "",
+            key=self.system.numbers.token_urlsafe(12),
         )
 
 

@@ -172,6 +172,7 @@ def tool_result(
     prefix: str = "",
     is_for_page: bool = False,
     shown: bytes = b"",
+    address: str = "",
 ) -> Result:
     """Build the result of a render in `profile`.
 
@@ -183,6 +184,7 @@ def tool_result(
         prefix: The namespace of URIs on a mounted server.
         is_for_page: Whether a page asks, which no model reads: it gets a tree of any size.
         shown: The tree as a page gets it in `_meta`, with images inside; empty for the render's.
+        address: Where a browser shows the render; empty if its client draws it.
 
     Returns:
         In profile `chatkit`: `{"content": [summary], "structuredContent": {"type": "Card", ...}}`.
@@ -194,7 +196,7 @@ def tool_result(
     if render.secret:  # many hosts hand structured content to the model
         profile = "split"
     is_inline = is_for_page or len(render.tree) <= policy.inline_max_bytes
-    content = _content(render, client, policy=policy, is_inline=is_inline)
+    content = _content(render, client, policy=policy, is_inline=is_inline, address=address)
     # Pages fetch a large tree by the render's id: a link makes some hosts deliver nothing at all
     # (anthropics/claude-ai-mcp#753).
     if not is_inline and not draws_views(client):
@@ -233,12 +235,15 @@ def tool_result(
 
 
 def _content(
-    render: StoredRender, client: ClientInfo, *, policy: Policy, is_inline: bool
+    render: StoredRender, client: ClientInfo, *, policy: Policy, is_inline: bool, address: str
 ) -> list[Block]:
     # The model needs the id to await actions, and hosts hide `_meta` from it. A page needs it in
     # the text, because some hosts deliver nothing else (modelcontextprotocol/ext-apps#696).
     shows_id = render.has_actions or draws_views(client)
     named = f"Render: {render.id}" if shows_id else ""
+    if address:
+        # Plain text: some hosts drop a result with a `resource_link`.
+        named = f"{named}\nShow the user this address: {address}".strip()
     knows_structure = not client.protocol or client.protocol >= FIRST_WITH_STRUCTURE
     if is_inline and not render.secret and (policy.text == "json" or not knows_structure):
         tree = text_block(render.tree.decode())

@@ -162,7 +162,7 @@ class Renders:
 
         Args:
             render_id: The render.
-            change: Makes the next version of the newest one; id, owner, press and number are set
+            change: Makes the next version of the newest one; id, owner, secrets and number are set
                 afterwards. Called again if another replica was faster.
             after: The version that must be the newest; None for any.
 
@@ -188,6 +188,7 @@ class Renders:
                 id=render_id,
                 owner=standing.owner,
                 press=standing.press,
+                key=standing.key,
                 version=version,
                 mapped=_add_mapped(standing, changed, version),
                 rate_tokens_until=self._take_rate_token(standing),

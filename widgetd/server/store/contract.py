@@ -106,6 +106,7 @@ class StoredRender:
         tell: A line for the model about what changed by itself in this version.
         press: Secret of this render, which its page sends with a press; empty if no tool of an
             upstream does its actions. It must never be where a model reads it.
+        key: Secret that signs the addresses of this render; empty if it has none.
         rate_tokens_until: Time up to which the rate of versions is used, in seconds since the
             epoch.
     """
@@ -140,6 +141,7 @@ class StoredRender:
     asked: bytes = b""
     tell: str = ""
     press: str = ""
+    key: str = ""
     rate_tokens_until: float = 0.0
 
     def mapped_at(self, version: int) -> bytes | None:
@@ -192,6 +194,7 @@ class StoredRender:
                     "mark": self.metadata(),
                     **({"feed": Fragment(self.feed)} if self.feed else {}),
                     **({"press": self.press} if self.press else {}),
+                    **({"key": self.key} if self.key else {}),
                     **({"asked": Fragment(self.asked)} if self.asked else {}),
                     **({"arguments": Fragment(self.arguments)} if self.arguments else {}),
                     **(
@@ -250,6 +253,7 @@ class StoredRender:
             tree=tree,
             feed=_read_object(found, "feed"),
             press=_read(found, "press", ""),
+            key=_read(found, "key", ""),
             arguments=arguments,
             mapped=_read_mapped(found) or (((version, arguments),) if arguments else ()),
             asked=_read_object(found, "asked"),

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection
+from contextlib import suppress
 from enum import Enum, auto
 from functools import partial
 from http import HTTPStatus
@@ -276,7 +277,8 @@ class HttpConnection(HttpToolsProtocol):
         self._disarm()
         self._unset_keepalive_if_required()
         if transport.can_write_eof():
-            transport.write_eof()
+            with suppress(OSError):  # the client has left already
+                transport.write_eof()
         self.flow.resume_reading()
         self._timer = self.loop.call_later(self._limits.linger_s, transport.abort)
 

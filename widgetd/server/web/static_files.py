@@ -22,7 +22,7 @@ _REVALIDATED = {"cache-control": "no-cache"}
 def static_files(package: str, folder: str = "static") -> Mapping[str, bytes]:
     """Return by name the files of a package's folder, and the scripts that pages share."""
     own = (files(package) / folder).iterdir()
-    shared = (files("widgetd.view") / name for name in ("host.js", "markdown.js"))
+    shared = (files("widgetd.view") / name for name in ("element.js", "host.js", "markdown.js"))
     return {file.name: file.read_bytes() for file in (*own, *shared)}
 
 

@@ -26,6 +26,7 @@ NEEDS_NO_SITE = {
     "/gallery/frame",
     "/gallery/sheet/{type}.json",
     "/gallery/static/{name}",
+    "/see/static/{name}",
     "/gallery/vocabulary.json",
     "/chat",
     "/chat/frame",
