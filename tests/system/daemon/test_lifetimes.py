@@ -127,7 +127,11 @@ async def test_stdio_transport_ends_with_stdin(tmp_path: Path) -> None:
             3,
             "widgetd: file is a file; name the folder that it lies in [W0004]\n",
         ),
-        (["serve", "--prot", "1"], 2, "widgetd: Unknown option: --prot. Did you mean --port?\n"),
+        (
+            ["serve", "--prot", "1"],
+            2,
+            "widgetd: `widgetd serve` has no option --prot; did you mean '--port'? [W0001]\n",
+        ),
         (
             ["serve", "--port", "99999"],
             2,

@@ -53,14 +53,14 @@ def test_files_beside_the_served_folder_are_accepted(tmp_path: Path) -> None:
 
 
 def test_dev_warns_of_operators_files_in_the_served_folder(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     widgets, file = folder_and_file(tmp_path, "inside")
     file.write_text("not a token file")
 
     assert main(["dev", str(widgets), "--token-file", str(file)]) != 0  # for what is in it
 
-    assert "lies in the served folder" in capsys.readouterr().err
+    assert "lies in the served folder" in capfd.readouterr().err
 
 
 @pytest.mark.parametrize(("mode", "warned"), [(0o600, []), (0o640, []), (0o644, ["644"])])

@@ -121,7 +121,7 @@ async def test_press_reaches_an_mcp_server_once_with_its_key(tmp_path: Path) -> 
             token = answer.structured_content["token"]
             done = [await push(client, render, **same, token=token) for _ in range(2)]
 
-    assert answer.structured_content["text"] == "Book seat: seat: 12A, gate: B4?"
+    assert answer.structured_content["text"] == "Book seat?\ngate: B4\nseat: 12A"
     assert [one.structured_content and one.structured_content["status"] for one in done] == [
         *("done", "done")
     ]

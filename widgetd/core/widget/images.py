@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from widgetd.base.limits import DEFAULTS
 from widgetd.base.text_search import compile_pattern, read_tokens
-from widgetd.core.template.jsx.parse import Node, parse
-from widgetd.core.template.jsx.syntax import unwrap
-from widgetd.core.template.lexer import normalise, tokens
-from widgetd.core.template.parser import Fault
+
+if TYPE_CHECKING:
+    from widgetd.core.template.jsx.parse import Node
 
 ORIGIN = r"^https?://(\*\.)?[a-z0-9-]+(\.[a-z0-9-]+)*(:[0-9]{1,5})?$"
 """An origin that images may be allowed to come from: `https://*.example.com`."""
@@ -62,6 +62,8 @@ def find_literal_origins(text: str, is_template: bool) -> frozenset[str]:
 
 def _join_data(template: str) -> str:
     """Return the text outside of tags, with a brace for each tag."""
+    from widgetd.core.template.lexer import normalise, tokens  # noqa: PLC0415 - starts need no lexer
+
     cut = tokens(normalise(template)) or []
     if any(token.type == "name" and token.value in _CAPTURES for token in cut):
         return ""
@@ -74,6 +76,9 @@ def _join_data(template: str) -> str:
 
 def _list_attributes(view: str) -> Iterator[str]:
     """Yield the strings that are whole values of attributes, in quotation marks."""
+    from widgetd.core.template.jsx.parse import parse  # noqa: PLC0415 - starts need no parser
+    from widgetd.core.template.parser import Fault  # noqa: PLC0415
+
     try:
         nodes = [parse(view, DEFAULTS)]
     except Fault:
@@ -87,6 +92,8 @@ def _list_attributes(view: str) -> Iterator[str]:
 
 def _list_choices(value: Node) -> Iterator[str]:
     """Yield the strings that an expression may be, as they are."""
+    from widgetd.core.template.jsx.syntax import unwrap  # noqa: PLC0415
+
     value = unwrap(value)
     operator = value.fields.get("operator")
     if value.kind == "string":

@@ -201,7 +201,6 @@ NO_ENTRIES_OF_PRINCIPALS = {
     "LegacyClient._due": "one for each subscription of one client",
     "LegacyClient._sent": "one for each subscription of one client",
     "LocalRateLimits._buckets": "a principal that is forgotten has rested",
-    "LocalRateLimits._slots": "one for each principal with running calls",
     "MessageIds.unfinished": "one turn",
     "Operations.sections": "made by the daemon",
     "Pages._encoded": "made again from the catalog",
