@@ -150,7 +150,7 @@ def test_pictures_are_written_once_and_then_compared(tmp_path: Path) -> None:
     assert f'src="{home.name}/difference.png"' in page
 
 
-KEYS = '{"type":"Card","children":[{"type":"Text","value":{{ of | list | join(" ") | tojson }}}]}'
+KEYS = '{"type":"Card","children":[{"type":"Text","value":{{ of | join(" ") | tojson }}}]}'
 
 
 @needs_browser
