@@ -19,7 +19,7 @@ from openai import AsyncOpenAI
 
 from widgetd.base.system import SYSTEM
 from widgetd.base.text_search import compile_pattern, read_tokens
-from widgetd.chat.backend.tools import IN_WORDS, as_object, text_of
+from widgetd.chat.backend.tools import IN_WORDS, as_object, split_name, text_of
 from widgetd.chat.preflight import SCRIPTED
 from widgetd.chat.samples import WidgetSample
 
@@ -83,7 +83,7 @@ def next_step(
     text = text_of(messages[start]["content"])[:_READ_CHARACTERS]
     known: dict[str, Any] = {}
     for tool in tools:
-        known.setdefault(_split_name(tool["function"]["name"])[1], tool["function"])
+        known.setdefault(split_name(tool["function"]["name"])[1], tool["function"])
     calls = [call["function"] for one in messages[start:] for call in one.get("tool_calls") or ()]
     outputs = [text_of(one["content"]) for one in messages[start:] if one["role"] == "tool"]
     # The SDK puts the notice of an action into an element of its own.
@@ -92,7 +92,7 @@ def next_step(
         return {"content": f"You chose {action.splitlines()[0]}"}
     if not outputs:
         return _begin(text, known, samples)
-    server, name = _split_name(calls[-1]["name"])
+    server, name = split_name(calls[-1]["name"])
     output = outputs[-1].partition("\nRender: ")[0].strip()
     if name == "search_widgets":
         found = [one["name"] for one in as_object(output).get("items") or ()]
@@ -117,7 +117,7 @@ def _begin(text: str, known: Tools, samples: Samples) -> Delta:
     for tool, function in known.items():
         own_words = {word for word in tool.lower().split("_") if len(word) > _SHORT_WORD}
         is_named = tool in words or (len(own_words) > 0 and own_words <= spoken)
-        if is_named and _split_name(function["name"])[0]:
+        if is_named and split_name(function["name"])[0]:
             arguments = _read_arguments(text, function.get("parameters") or {})
             if None not in arguments.values():
                 return _call(known, tool, arguments)
@@ -162,14 +162,6 @@ def _read_arguments(text: str, schema: Mapping[str, Any]) -> dict[str, Any]:
     properties = schema.get("properties", {})
     types = {key: str(properties.get(key, {}).get("type")) for key in schema.get("required", ())}
     return {key: next(iter(values.get(type_, ())), None) for key, type_ in types.items()}
-
-
-def _split_name(tool: str) -> tuple[str, str]:
-    """Return the server of a tool, empty for our own, and its name there; the SDK joins both."""
-    if not tool.startswith("mcp_"):
-        return "", tool
-    server, _, name = tool.removeprefix("mcp_").partition("__")
-    return "" if server == "widgetd" else server, name
 
 
 def _call(known: Tools, tool: str, arguments: Mapping[str, Any]) -> Delta:

@@ -21,7 +21,7 @@ from pydantic import ValidationError
 from typing_extensions import override
 
 from widgetd.base.system import SYSTEM
-from widgetd.chat.backend.tools import as_object, text_of
+from widgetd.chat.backend.tools import as_object, split_name, text_of
 from widgetd.chat.limits import ChatLimits
 from widgetd.core.widget.components import to_chatkit
 from widgetd.core.widget.components.tree import ROOTS
@@ -34,10 +34,10 @@ SensitivePaths = Callable[[str, Mapping[str, Any]], tuple[str, ...]]
 
 
 def _label(tool: Tool) -> str:
-    """Return the name of a tool in words; the SDK puts the server in front, as `mcp_SERVER__`."""
-    server, _, name = tool.name.removeprefix("mcp_").rpartition("__")
+    """Return the name of a tool in words, with its server unless that is ours."""
+    server, name = split_name(tool.name)
     words = name.replace("_", " ").strip().capitalize()
-    return words if server in ("", "widgetd") else f"{words} of {server}"
+    return f"{words} of {server}" if server else words
 
 
 class ToolCallHooks(RunHooks[AgentContext[Principal]]):

@@ -32,6 +32,14 @@ def _error_text(_context: Any, error: Exception) -> str:
     return f"This failed: {error}"[:500]
 
 
+def split_name(tool: str) -> tuple[str, str]:
+    """Return the server of a tool, empty for our own, and its name there; the SDK joins both."""
+    if not tool.startswith("mcp_"):
+        return "", tool
+    server, _, name = tool.removeprefix("mcp_").partition("__")
+    return "" if server == "widgetd" else server, name
+
+
 class OwnTools(MCPServerStreamableHttp):
     """The tools that widgetd serves to the holder of `token`.
 
