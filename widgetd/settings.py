@@ -37,7 +37,6 @@ PREFIX = "WIDGETD_"
 
 
 def _split_words(value: object) -> object:
-    """Return a list of words from a list, or from a text with commas."""
     if isinstance(value, str):
         return tuple(part for part in (part.strip() for part in value.split(",")) if part)
     return value

@@ -51,7 +51,6 @@ class EventLog:
         self.write_to(_StandardLibrary())
 
     def write_to(self, destination: _Destination) -> None:
-        """Send every event to `destination` from now on."""
         self.destination = destination
         # Attributes rather than methods: an event below the level costs a request no second call.
         self.debug = destination.debug
@@ -65,5 +64,4 @@ _LOG = EventLog()
 
 
 def get_logger() -> EventLog:
-    """Return the log of this process."""
     return _LOG

@@ -129,7 +129,6 @@ class LinearPattern:
         return f"(?{self.flags}){self.source}" if self.flags else self.source
 
     def matches(self, text: str) -> bool:
-        """Return whether any part of `text` matches."""
         is_match = _searcher(self._with_flags)
         if is_match is None:
             return False
@@ -172,7 +171,6 @@ def nearest(name: str, known: Sequence[str], likeness: float = 0.6) -> str | Non
 
 
 def did_you_mean(name: str, known: Iterable[str], otherwise: str) -> str:
-    """Return advice for a name that is not in `known`: the nearest name, else `otherwise`."""
     near = nearest(name, tuple(known))
     return f"did you mean '{near}'?" if near else otherwise
 
@@ -181,7 +179,6 @@ _WORD = compile_pattern(r"\w+")
 
 
 def most_similar(text: str, others: Iterable[str], count: int) -> list[str]:
-    """Return the `count` texts of `others` whose words are most similar to those of `text`."""
     matcher = SequenceMatcher(b=_comparable(text))
 
     def ratio(other: str) -> float:

@@ -145,7 +145,6 @@ class TurnResponse(StreamingResponse):
         self._turn = rest
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send the events, and close the turn however that ends."""
         # Also where the client left before the first event: closing `events` would not do it.
         async with aclosing(self._turn):
             await super().__call__(scope, receive, send)
@@ -193,7 +192,6 @@ def _kind(body: bytes, limits: ChatLimits) -> str:
 async def _turn(
     chat: Chat, backend: ChatServer, body: bytes, user: Principal
 ) -> AsyncGenerator[bytes]:
-    """Yield the events of a turn; raise only before the first."""
     started = False
     async with chat.admit_turn(user):
         answer: Any = await backend.process(body, user)
@@ -216,7 +214,6 @@ async def _turn(
 
 
 def _problem(error: Exception) -> tuple[int, str]:
-    """Return the status and the message for a request that failed with `error`."""
     match error:
         case ValidationError():
             problem = error.errors(include_url=False, include_input=False)[0]["msg"]
@@ -337,7 +334,6 @@ async def act(
 async def ask_upstream_call(
     server: Server, owner: Principal, upstream: str, tool: str, arguments: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the card that asks `owner` before a call of an upstream's tool."""
     context = server.context(caller_for(server, owner))
     row = context.use(ConsentTools)["call_upstream"]
     call = {"name": upstream, "tool": tool, "arguments": arguments}
@@ -395,5 +391,4 @@ GALLERY_PAGES = (
 
 
 def chat_routes(chat: Chat, gallery: Gallery, guard: Guard) -> list[PageRoute]:
-    """Return the chat's routes."""
     return routes(PAGES, chat, guard) + routes(GALLERY_PAGES, gallery, guard)

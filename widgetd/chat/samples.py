@@ -39,7 +39,6 @@ class WidgetSample:
 
 
 def find_sample(server: Server, tool: str) -> WidgetSample | None:
-    """Return the sample of a served widget; None if there is no such widget."""
     widget = server.registry.current.widgets.get(tool)
     if widget is None:
         return None
@@ -80,7 +79,6 @@ def list_suggestions(snapshot: Snapshot, upstreams: Iterable[Upstream]) -> list[
 
 
 def _sample_values(schema: Mapping[str, Any]) -> list[str] | None:
-    """Return a value for each required argument, as a person writes it; None if one is unknown."""
     values = []
     for name in schema.get("required", ()):
         part = schema.get("properties", {}).get(name, {})

@@ -387,7 +387,6 @@ def provide_toolsets(
 
 
 def build_gallery(runtime: Runtime, server: Server, uploads: Uploads | None, url: str) -> Gallery:
-    """Build the gallery of the widgets that `server` serves at `url`."""
     # Imported late: most daemons have no gallery.
     from widgetd.author.browser.camera import Camera  # noqa: PLC0415
     from widgetd.author.gallery.gallery import Gallery  # noqa: PLC0415

@@ -64,7 +64,6 @@ class ParallelProofs:
         return proven.proof if proven is not None and proven.digest == content else None
 
     def end(self) -> None:
-        """End the processes and forget their proofs."""
         while self._children:
             child = self._children.pop()
             os.kill(child, signal.SIGKILL)
@@ -120,7 +119,6 @@ def _process_count(root: Path, known: int) -> int:
 
 
 def _run(root: Path, prove: Prove, file: int, *, share: slice, parent: int) -> NoReturn:
-    """Prove a share of the folder in a fork, and end it."""
     try:
         signal.set_wakeup_fd(-1)
         with gc_tuned(), open_folder(root) as folder, open(file, "wb", buffering=0) as proofs:

@@ -167,7 +167,6 @@ class ParserProcess:
             raise OSError(f"it ended with status {self._end()} before it was ready")
 
     def _end(self) -> int | None:
-        """End the child, and return the exit status that it has, as `Popen` does."""
         if self._socket is not None:
             self._socket.close()
             self._socket = None

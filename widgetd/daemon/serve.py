@@ -267,7 +267,6 @@ async def _serve_http(
 
 
 def _link_routes(runtime: Runtime, server: Server, url: str) -> list[PageRoute]:
-    """Have `server` add links to its results, and return the routes that they lead to."""
     settings, policy = runtime.settings, runtime.access_policy
     if settings.links == "never":
         return []
@@ -321,7 +320,6 @@ def _watch_counters(
 
 
 def _by_labels(counted: Mapping[Any, int]) -> dict[tuple[str, ...], int]:
-    """Return counts by tuples of label values, where some are by a single value."""
     return {
         tuple(map(str, key)) if isinstance(key, tuple) else (key,): count
         for key, count in list(counted.items())

@@ -157,7 +157,6 @@ def _write_lines(descriptor: int, lines: Sequence[bytes]) -> int:
 def _put_first(
     _logger: object, _method: str, event: structlog.types.EventDict
 ) -> structlog.types.EventDict:
-    """Put what happened first, and the fields that are sentences before others."""
     return {**{name: event[name] for name in _FIRST if name in event}, **event}
 
 
@@ -200,7 +199,6 @@ def _redact_value(value: Any) -> Any:
 def _name_library_event(
     _logger: object, _method: str, event: structlog.types.EventDict
 ) -> structlog.types.EventDict:
-    """Move a library's sentence to a field, so that `event` is always a name from a closed list."""
     record = event.get("_record")
     event["message"] = event["event"]
     event["library"] = record.name.partition(".")[0] if record is not None else ""
@@ -249,7 +247,6 @@ def exporting(environ: Mapping[str, str]) -> Iterator[RecordDuration | None]:
 
 
 def _export_spans(resource: Any) -> Callable[[], None]:
-    """Begin to export spans, and return what ends it."""
     from opentelemetry import trace  # noqa: PLC0415 - an optional dependency
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import (  # noqa: PLC0415
         OTLPSpanExporter,

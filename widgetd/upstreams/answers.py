@@ -267,7 +267,6 @@ class PagedAnswer:
 
     @property
     def size(self) -> int:
-        """Return its size in bytes."""
         return len(self.answer.content) + len(self.edges) * self.edges.itemsize
 
     def page(self, start: int, most_bytes: int) -> bytes:

@@ -297,7 +297,6 @@ class Upstream:
         self._listing.reduce(page)
 
     async def _list_tools(self, client: Client[Any]) -> None:
-        """Read the list of tools page by page, while `_reduce` fills `_listing`."""
         table = self.declaration.table
         listing = self._listing = ToolListing(table.tools, table.action_rules)
         cursor, cursors = None, set[str]()
@@ -334,7 +333,6 @@ class Upstream:
         return self._recorder.failure_since(began) if self._recorder else None
 
     def _reason(self, error: BaseException | None, began: float) -> str:
-        """Return the reason of a failure: what the transport recorded, else the exception's."""
         failure = self._failure_since(began)
         if failure is not None:
             return "protocol" if failure.reason == TOO_LARGE else failure.reason
@@ -517,7 +515,6 @@ class Upstream:
         return await client.call_tool_mcp(name, arguments)
 
     def _retry_pause_s(self, name: str, began: float) -> float | None:
-        """Return the pause before a second call; None where it may not or cannot be made."""
         failure = self._failure_since(began)
         if failure is None or failure.reason != "http_503" or not self.tools[name].is_read_only:
             return None
@@ -525,7 +522,6 @@ class Upstream:
         return failure.retry_after_s if failure.retry_after_s < left_s else None
 
     def _failed_call(self, result: Any, began: float) -> CallError:
-        """Return the error of a result that is a failure."""
         if self.has_session or REFUSED_META not in (result.meta or {}):
             return self._to_error(None, began)
         self._record_success()
@@ -533,7 +529,6 @@ class Upstream:
         return CallError("W5010", problem)
 
     def _to_error(self, error: Exception | None, began: float) -> CallError:
-        """Return the error of a failed call, and count it where the upstream is not well."""
         failure = self._failure_since(began)
         if failure is not None and failure.reason == TOO_LARGE:
             self._record_success()
@@ -575,7 +570,6 @@ class Upstream:
             raise self.unavailable_error()
 
     def unavailable_error(self, reason: str = "") -> CallError:
-        """Return the error for an upstream that cannot be called now (W5002)."""
         word, retry_s = reason or self.reason or self.state, self.retry_in_s()
         problem = f"the upstream '{self.name}' is not available ({word})"
         return CallError("W5002", problem, recoverable=True, retry_after_s=retry_s)

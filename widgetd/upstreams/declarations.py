@@ -340,7 +340,6 @@ def host_of(declaration: Declaration) -> tuple[str, int, bool]:
 
 
 def _server_address(document: Mapping[str, Any]) -> str:
-    """Return the address that an OpenAPI document gives its service; empty where it gives none."""
     servers = document.get("servers")
     first = servers[0] if isinstance(servers, list) and servers else {}
     return str(first.get("url", "")) if isinstance(first, dict) else ""

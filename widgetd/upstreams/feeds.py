@@ -69,7 +69,6 @@ class HeldAnswer:
 
     @property
     def size(self) -> int:
-        """Return its size in bytes."""
         return len(self.content) + sum(map(len, self.arguments.values()))
 
 
@@ -204,7 +203,6 @@ class UpstreamFeeds(Feeds):
     async def _ask_all(
         self, feed: Feed, asked: Mapping[str, Any], owner: str
     ) -> dict[str, SourceAnswer]:
-        """Ask all sources at the same time; the first that must not fail ends the others."""
         if len(feed.sources) == 1:
             return {feed.sources[0].part.name: await self.ask(feed.sources[0], asked, owner)}
         answers, errors = dict[str, SourceAnswer](), list[CallError]()
@@ -341,7 +339,6 @@ class UpstreamFeeds(Feeds):
     async def _find_or_fetch(
         self, source: FeedSource, key: str, asked: Mapping[str, Any], owner: str
     ) -> tuple[HeldAnswer, Origin]:
-        """Return the answer held here, that of a fetch under way, or that of a new fetch."""
         while True:
             answer = self.held.get(key)
             if answer is not None and _is_fresh(source, answer, self.clock()):
@@ -359,7 +356,6 @@ class UpstreamFeeds(Feeds):
     async def _fetch_once(
         self, source: FeedSource, key: str, asked: Mapping[str, Any], owner: str
     ) -> tuple[HeldAnswer, Origin]:
-        """Get an answer from the store or the upstream, for all who wait for this key."""
         fetch = self._fetches[key] = _Fetch()
         origin: Origin = "kept"
         try:

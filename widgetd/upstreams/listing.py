@@ -51,7 +51,6 @@ class UpstreamTool:
 
     @property
     def input_schema(self) -> dict[str, Any]:
-        """Parse and return the input schema."""
         schema: dict[str, Any] = orjson.loads(self.schema_json)
         return schema
 
@@ -126,7 +125,6 @@ class ToolListing:
         self.dropped[reason] = self.dropped.get(reason, 0) + 1
 
     def _accept(self, entry: Any) -> UpstreamTool | str | None:
-        """Return an entry as a tool, the reason to drop it, or None where it is not wanted."""
         if not isinstance(entry, dict) or not isinstance(name := entry.get("name"), str):
             return "shape"
         if not _NAME.fullmatch(name):
@@ -209,7 +207,6 @@ class ToolSchemas:
 
 
 def _compile(schema_json: bytes) -> Schema | None:
-    """Compile a schema; None if it cannot be used."""
     with suppress(WidgetError):
         return compile_schema(orjson.loads(schema_json))
     return None
@@ -221,7 +218,6 @@ def _description(text: str) -> str:
 
 
 def _schema_json(schema: dict[str, Any]) -> bytes | None:
-    """Return a schema as JSON, its texts cleaned; None where it cannot be used."""
     if schema.get("type", "object") != "object" or is_too_deep(schema, Limits().json_depth):
         return None
     try:
@@ -234,7 +230,6 @@ def _schema_json(schema: dict[str, Any]) -> bytes | None:
 
 
 def _is_header_invalid(schema: dict[str, Any], schema_json: bytes) -> bool:
-    """Return whether the SDK would drop a tool because of a header annotation in its schema."""
     if _HEADER not in schema_json:
         return False
     from mcp.shared.inbound import find_invalid_x_mcp_header  # noqa: PLC0415 - see `connection.import_client`

@@ -159,7 +159,6 @@ class LiveFeeds:
         return len(self.watches) < LIMITS.watches and own < LIMITS.watches // 2
 
     def _feed_of(self, render: StoredRender) -> _LiveFeed | None:
-        """Return the live feed of a render; None if it has none, or none any more."""
         widget = self.registry.current.widgets.get(render.tool) if render.asked else None
         feed = None if widget is None else widget.feed
         if widget is None or feed is None:
@@ -217,7 +216,6 @@ class LiveFeeds:
     async def _redraw(
         self, standing: StoredRender, live: _LiveFeed, source: FeedSource, answer: SourceAnswer
     ) -> None:
-        """Store the next version of a render, if the answer changes what it shows."""
         name, is_stale = source.part.name, answer.answer is None
         mark, was_stale = self._update_mark(standing, live.feed, source, answer)
         if is_stale:
@@ -256,7 +254,6 @@ class LiveFeeds:
     def _update_mark(
         self, standing: StoredRender, feed: Feed, source: FeedSource, answer: SourceAnswer
     ) -> tuple[bytes, bool]:
-        """Return the mark with a new part for `source`, and whether that one was stale before."""
         earlier = orjson.loads(standing.feed or b"{}")
         parts = {one.get("name", ""): one for one in earlier.get("parts", [earlier])}
         name, now = source.part.name, self.feeds.clock()
@@ -272,7 +269,6 @@ class LiveFeeds:
 def _changed_facts(
     widget: Widget, feed: Feed, before: dict[str, Any], after: dict[str, Any]
 ) -> str:
-    """Return a line about the changed facts that the model reads; empty without any."""
     sensitive = widget.definition.sidecar.sensitive
     old, new = remove_paths(before, sensitive), remove_paths(after, sensitive)
     changed = [

@@ -70,7 +70,6 @@ def reduce_document(
 
 
 def count_operations(document: Mapping[str, Any]) -> int:
-    """Return the number of a document's operations."""
     items = (item for item in document["paths"].values() if isinstance(item, dict))
     return sum(len(_METHODS & item.keys()) for item in items)
 

@@ -80,7 +80,6 @@ class UpstreamServices:
                 await self.upstreams.run()
 
     def check_file(self) -> None:
-        """Request that the upstreams file is read now."""
         if self.upstreams is not None:
             self.upstreams.check_file()
 
@@ -201,7 +200,6 @@ def _select(answer: UpstreamAnswer, expression: str, upstream: str) -> UpstreamA
 
 
 def _ask(context: ToolContext, arguments: Mapping[str, Any]) -> ConsentQuestion | None:
-    """Return the question before a call that changes something; None before any other."""
     upstreams = context.use(UpstreamServices).upstreams
     found = None if upstreams is None else upstreams.all.get(str(arguments.get("name")))
     tool = None if found is None else found.tools.get(str(arguments.get("tool")))

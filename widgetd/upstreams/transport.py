@@ -415,6 +415,5 @@ async def probe(http: httpx2.AsyncClient, url: str) -> None:
 
 
 async def close_client(http: httpx2.AsyncClient) -> None:
-    """Close a client in any state."""
     with suppress(httpx2.HTTPError, OSError, RuntimeError):
         await http.aclose()

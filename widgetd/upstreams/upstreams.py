@@ -72,7 +72,6 @@ class Upstreams(ActionCaller):
         return self.all[name]
 
     def required_counts(self) -> dict[str, int]:
-        """Count the required upstreams: `{"ready": 3, "failed": 1}`."""
         required = [one for one in self.all.values() if one.declaration.table.required]
         ready = sum(one.state in {"ready", "empty"} for one in required)
         return {"ready": ready, "failed": len(required) - ready}
@@ -90,7 +89,6 @@ class Upstreams(ActionCaller):
         return {name: one.state == "ready" for name, one in self.all.items()}
 
     def find_terms(self, upstream: str, tool: str) -> ActionTerms | None:
-        """Return the operator's terms for a tool, see `ActionCaller`."""
         called = self.all.get(upstream)
         rule = called and called.declaration.table.action_rules.get(tool)
         if not called or not rule:
@@ -106,7 +104,6 @@ class Upstreams(ActionCaller):
     async def call_action(
         self, upstream: str, tool: str, arguments: Mapping[str, Any], *, key: str, principal: str
     ) -> ActionAnswer:
-        """Call a tool once, for an action; see `ActionCaller`."""
         called = self[upstream]
         # Stable over restarts and replicas, and another one for each upstream.
         secret = called.declaration.digest.encode()

@@ -180,7 +180,6 @@ class RenderPage:
         return await axe.find_violations(self.page)
 
     async def close(self) -> None:
-        """Close the page and what it holds."""
         await close_quietly(self.page.context.close())
 
 
@@ -424,8 +423,6 @@ class Camera:
             raise CallError("W3202", problem, recoverable=True) from None
 
     async def _open_page(self, html: str, width: int, scale: float = 1.0) -> RenderPage:
-        """Open a page with this content, from which nothing can be reached."""
-
         async def answer(route: Route) -> None:
             if route.request.url == _URL:
                 await route.fulfill(body=html, content_type="text/html; charset=utf-8")

@@ -210,7 +210,6 @@ class Chromium:
             return self._browser
 
     def is_running(self, browser: Browser | None) -> bool:
-        """Return whether `browser` is the one that runs."""
         return browser is not None and browser is self._browser and browser.is_connected()
 
     async def _is_alive(self) -> bool:

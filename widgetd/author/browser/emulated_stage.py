@@ -141,7 +141,6 @@ class EmulatedStage(Stage):
     async def show_render(
         self, widget: Widget | None, given: ShownState, render: StoredRender, **shown: Any
     ) -> None:
-        """Have the host's model show a stored render."""
         if widget is None:
             raise CallError("W2001", f"there is no widget '{render.tool}' any more")
         await self._mount(widget, given, "show_render", {"render_id": render.id}, **shown)

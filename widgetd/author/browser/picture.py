@@ -128,7 +128,6 @@ async def find_difference(
 
 
 async def describe_difference_on(page: Page, before: bytes, after: bytes) -> str:
-    """Describe the difference by the script that runs on an open page."""
     exports = "Object.assign(window, { compared, sideBySide })"
     # `void`, because Playwright calls the value of an expression if it is a function.
     await page.evaluate(f"void (window.compared || (() => {{ {diff_script()}; {exports} }})())")

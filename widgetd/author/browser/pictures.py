@@ -87,7 +87,6 @@ async def take_picture(context: ToolContext, arguments: Mapping[str, Any]) -> Re
 
 
 def image_block(content: bytes, format_: str = "png") -> dict[str, Any]:
-    """Return a picture as an image block of a result's content."""
     data = b64encode(content).decode()
     return {"type": "image", "mimeType": f"image/{format_}", "data": data}
 

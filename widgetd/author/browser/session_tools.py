@@ -173,7 +173,6 @@ async def end_session(context: ToolContext, arguments: Mapping[str, Any]) -> Res
 
 
 def _as_test(session: Session) -> str:
-    """Return the steps of a session as a test file, in YAML whose values are JSON."""
     lines = [f"widget: {session.stage.subject}", "tests:", "  - name: as in the session"]
     lines.append("    steps:")
     for keyword, arguments in session.steps:
@@ -214,7 +213,6 @@ async def read_part(context: ToolContext, value: str) -> str | bytes | None:
 
 
 async def read_keywords(_context: ToolContext, _value: str) -> str:
-    """Read the table of keywords."""
     rows = [
         {"name": one.name, "kind": one.kind, "says": one.summary, "schema": one.schema}
         for one in KEYWORDS.values()

@@ -247,7 +247,6 @@ class BrowserSessions:
             raise
 
     def owned_by(self, owner: str) -> tuple[Session, ...]:
-        """Return the sessions of `owner`."""
         return tuple(one for one in self._open.values() if one.owner == owner)
 
     async def do(
@@ -321,7 +320,6 @@ class BrowserSessions:
             session.trace_withheld = ""
 
     def trace(self, session_id: str, owner: str) -> bytes | None:
-        """Return the trace of a session of `owner` that has ended, while there is one."""
         return self._traces.get(session_id, owner)
 
     def left_s(self, session: Session) -> float:
@@ -371,7 +369,6 @@ class BrowserSessions:
         self._has_unread.set()
 
     async def _notify(self, tasks: TaskGroup) -> None:
-        """Notify the subscribers of each session's events."""
         while True:
             await self._has_unread.wait()
             self._has_unread = anyio.Event()
@@ -397,7 +394,6 @@ class BrowserSessions:
                     tasks.start_soon(self._apply_version, session)
 
     async def _watch_renders(self, tasks: TaskGroup) -> None:
-        """Redraw each render that is replaced, in the sessions that show it."""
         replaced = ReplacedRenders()
         with self.server.store.renders.listening(replaced):
             while True:

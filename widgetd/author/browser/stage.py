@@ -241,7 +241,6 @@ class Stage:
         return self.left_s * 1000
 
     async def locators(self, target: Target) -> tuple[Locator, ...]:
-        """Return a locator for each candidate of `target`."""
         return await locators(target, self.page, self.frame)
 
     async def find(self, target: Target) -> Locator:
@@ -257,7 +256,6 @@ class Stage:
         return await self.page.aria_snapshot(mode="ai")
 
     async def page_picture(self) -> bytes:
-        """Return a picture of the whole page, as a PNG."""
         return await self.page.screenshot(full_page=True)
 
     async def picture(self, target: Target = NOWHERE) -> bytes:
@@ -349,7 +347,6 @@ class Stage:
         state: str = "",
         in_place: bool = False,
     ) -> None:
-        """Show a stored render."""
         self._put(widget, given, render, state)
         policy = Policy(inline_max_bytes=len(render.tree))
         await self._draw(tool_result(render, "chatkit", policy=policy).values(), in_place=in_place)
@@ -358,7 +355,6 @@ class Stage:
     def _put(
         self, widget: Widget | None, given: ShownState, render: StoredRender, state: str
     ) -> None:
-        """Make a render the content, before it is drawn."""
         # A password is hidden on the screen, so it stays out of records as well.
         self.secret = self.secret or render.secret or b'"password"' in render.tree
         self.display = Display(
@@ -401,7 +397,6 @@ class Stage:
         self.emit("shown", widget="", renderId="")
 
     async def change_host(self, **context: str) -> None:
-        """Change the theme or the locale of the host."""
         await self.page.evaluate("context => window.stage.change(context)", context)
 
     async def _draw(self, result: Mapping[str, Any], *, in_place: bool = False) -> None:

@@ -107,7 +107,6 @@ def _reason(line: str) -> str:
 
 
 def browser_ended() -> CallError:
-    """Return the error of a question to a browser that has ended."""
     problem = "the browser ended, and the session with it; start_session starts another one"
     return CallError("W4003", problem, recoverable=True)
 

@@ -101,7 +101,6 @@ class Target(str):
 
     @classmethod
     def __get_pydantic_core_schema__(cls, _source: object, _handler: object) -> CoreSchema:
-        """Parse a text or a list of texts as a target."""
         written = core_schema.to_string_ser_schema()
         return core_schema.no_info_plain_validator_function(read_target, serialization=written)
 
@@ -142,7 +141,6 @@ def read_target(value: object) -> Target:
 
 
 def _split(text: str) -> Iterator[str]:
-    """Split a target at each `>>` that is not in quotes."""
     start, quoted = 0, False
     for at, sign in enumerate(text):
         if sign == '"' and (at == 0 or text[at - 1] != "\\"):
@@ -191,7 +189,6 @@ def _require_plain_css(selector: str) -> None:
 
 
 def _css_character(escape: Match[str]) -> str:
-    """Source: CSS Syntax Level 3, section 4.3.7."""
     if escape[1] is None:
         return escape[2]
     point = int(escape[1], 16)
@@ -248,7 +245,6 @@ NOWHERE.texts = NOWHERE.candidates = ()
 
 
 async def locators(target: Target, page: Page, frame: FrameLocator | Frame) -> tuple[Locator, ...]:
-    """Return a locator for each candidate of `target`."""
     located = []
     for parts in target.candidates:
         at: Any = frame
@@ -373,7 +369,6 @@ _NAMED = compile_pattern(r"""(?m)^ *+- '?(?P<role>[a-z]++) "(?P<name>(?:[^"\\\n]
 
 
 async def _missing_error(target: Target, page: Page) -> CallError:
-    """Return the error of a target without an element, which names what is most similar to it."""
     screen = await page.aria_snapshot(mode="ai")
     shown = (f'role={one["role"]}[name="{one["name"]}"]' for one in read_tokens(_NAMED, screen))
     near = most_similar(str(target), shown, 3)

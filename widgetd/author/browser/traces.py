@@ -52,7 +52,6 @@ class Traces:
             self._drop_oldest(most)
 
     def get(self, session_id: str, owner: str) -> bytes | None:
-        """Return the trace of a session of `owner`, or None if there is none any more."""
         trace = self._traces.get(session_id)
         if trace is None or trace.owner != owner or trace.expires_s <= self.clock():
             return None

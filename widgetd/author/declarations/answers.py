@@ -218,7 +218,6 @@ ANSWERS: Mapping[str, Answer] = {
 
 
 def read_answer(answer: Answer, name: str, records: dict[str, Record]) -> Shape:
-    """Return the shape of an answer called `name`, and add the records that it needs."""
     match answer:
         case "any":
             return ANY

@@ -49,7 +49,6 @@ class Language:
     guard: str
 
     def spell(self, shape: Shape) -> str:
-        """Return `shape` in this language; records by their names."""
         match shape:
             case Scalar(name):
                 return self.scalars[name]

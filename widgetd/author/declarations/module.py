@@ -113,14 +113,12 @@ def _read_answers(answers: Mapping[str, Answer]) -> dict[str, Record]:
 
 
 def _records(document: SchemaDocument, name: str) -> dict[str, Record]:
-    """Return the records to declare for a schema; its own record is called `name`."""
     shaper = Shaper(document, name)
     shaper.shape(document.root, name)
     return shaper.records
 
 
 def _response(widget: Widget, name: str, arguments: Mapping[str, Record]) -> dict[str, Answer]:
-    """Return the parts of one widget's response; their names begin with `name`."""
     definition = widget.definition
     ui_type, sidecar = {definition.ui_type}, definition.sidecar
     facts: dict[str, Answer] = {"renderId": "string"}
@@ -148,7 +146,6 @@ def _response(widget: Widget, name: str, arguments: Mapping[str, Record]) -> dic
 
 
 def _at(records: Mapping[str, Record], name: str, path: Iterable[str]) -> Shape:
-    """Return the shape at `path` in the record called `name`."""
     shape: Shape = Named(name)
     for key in path:
         record = records.get(shape.name) if isinstance(shape, Named) else None

@@ -51,13 +51,11 @@ class ArgumentTypes:
         self._present = {slot for name, slot in program.arguments if name in required}
 
     def bind(self, slot: int, value: Any, *, is_present: bool) -> None:
-        """Give a slot the type `value`; if it is present, it holds a value or null."""
         self._types[slot] = value
         if is_present:
             self._present.add(slot)
 
     def type_of(self, expr: Expr) -> Type:
-        """Return the type of an expression."""
         if type(expr) is int:
             return self._resolve(self._types.get(expr))
         if type(expr) is not Op:
@@ -76,7 +74,6 @@ class ArgumentTypes:
         return {}
 
     def property_type(self, holder: Type, key: Any) -> Type:
-        """Return the type of a property."""
         return self._resolve(holder.get("properties", {}).get(key))
 
     def item_type(self, items: Expr) -> Type:

@@ -145,14 +145,12 @@ class _Export:
 
     @property
     def source(self) -> Drawing:
-        """The source that the export draws as."""
         return self._widget.view if self.draws_view else self._widget.template
 
     def _report(self, at: str, problem: str, advice: str) -> None:
         self.findings.append(Finding(code="W1329", at=at, problem=problem, advice=advice))
 
     def _take_view(self) -> bool:
-        """Cut the JSX, and return whether it draws as the export."""
         widget, definition = self._widget, self._widget.definition
         if not definition.view:
             advice = "draw it in Studio, or write its JSX"
@@ -203,7 +201,6 @@ class _Export:
         return ""
 
     def _print_templates(self, reasons: list[str]) -> Iterator[str]:
-        """Yield templates printed from the sources that draw as the export, then the file's own."""
         widget = self._widget
         sources: list[View | Template] = [widget.view] if self._agrees else []
         sources += [] if self.draws_view else [widget.template]
@@ -224,7 +221,6 @@ class _Export:
         return tree(self._widget.view.render(self._widget.fill(arguments)))
 
     def _find_differences(self, source: Drawing, other: Drawing) -> Sequence[Difference]:
-        """Return the first differences of two sources, on all sets of arguments."""
         for arguments in () if source is other else self._sets:
             drawn = (_draw(each, arguments) for each in (source, other))
             if differences := tuple(tree_differences(*drawn)):
@@ -247,7 +243,6 @@ _CHANGED: Final[Mapping[str, tuple[str, str]]] = {
 
 
 def _draw(source: Drawing, arguments: Mapping[str, Any]) -> Any:
-    """Return the tree of a source, or the kind of its failure."""
     try:
         return tree(source.render(arguments))
     except (CallError, WidgetError) as error:

@@ -157,12 +157,10 @@ class ExpressionPrinter:
                 return expr
 
     def define(self, slot: int, value: Expr) -> None:
-        """Print `value` wherever `slot` is read."""
         self._constants[slot] = value
         self.types.bind(slot, self.types.type_of(value), is_present=False)
 
     def name(self, slot: int) -> str:
-        """Return the name of a slot."""
         name = self.names.get(slot, "")
         if name in _WORDS or not name.isidentifier():
             raise UnprintableError(f"the name '{name}'")
@@ -402,7 +400,6 @@ class ExpressionPrinter:
         return f"{{{', '.join(pairs)}}}"
 
     def _text(self, parts: Iterable[Expr], *, is_shown: bool = False) -> str:
-        """Print the text of parts; of what React shows, without booleans, if `is_shown`."""
         texts = [self._part(each, is_shown=is_shown) for each in parts if each != ""]
         # Without a text in front, a single number would stay a number.
         if not texts or not texts[0].startswith('"'):
@@ -531,7 +528,6 @@ def name_of(expr: Expr) -> str:
 
 
 def operands_of(expr: Expr) -> tuple[Any, ...]:
-    """Return the operands of an expression."""
     return expr.operands if type(expr) is Op else ()
 
 
@@ -549,7 +545,6 @@ def _all(tests: list[str]) -> str:
 
 
 def _where(tests: list[str], text: str, otherwise: str | None) -> str:
-    """Print a text where tests hold, and `otherwise`, or false if it is None, elsewhere."""
     if not tests:
         return text
     test = " and ".join(dict.fromkeys(tests))

@@ -136,7 +136,6 @@ class _TemplatePrinter(ExpressionPrinter):
         return ",".join(parts) + conditional
 
     def _more(self, entries: tuple[Op, ...]) -> str:
-        """Print entries behind others."""
         return f",{self._entries(entries)}" if entries else ""
 
     def _array(self, op: Op) -> str:
@@ -210,7 +209,6 @@ class _TemplatePrinter(ExpressionPrinter):
         body: Callable[[], str],
         around: tuple[int | None, tuple[Expr, ...]] = (None, ()),
     ) -> str:
-        """Print a loop over the elements for which the tests hold."""
         loop, other = around
         self.types.bind(target, self.types.item_type(subject), is_present=True)
         items = self.guard((subject,), "[]", str)

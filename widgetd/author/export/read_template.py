@@ -64,7 +64,6 @@ def _parts(body: Body) -> Iterator[str | Op]:
 
 
 def _writes_commas(op: Op) -> bool:
-    """Return whether an operation writes nothing but commas, as `"," if not loop.last`."""
     if op.name in {"text", "value"}:
         return _is_comma(op.operands[0])
     bodies = (*op.operands[1::2], op.operands[-1]) if op.name in _CONDITIONS else ()

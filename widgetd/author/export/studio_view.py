@@ -31,7 +31,6 @@ class StudioView:
     beside: Mapping[str, int]
 
     def compile(self, limits: Limits) -> View:
-        """Return the compiled text."""
         return View(self.text, limits)
 
 

@@ -110,7 +110,6 @@ PROTOCOL = "2026-07-28"
 
 
 def calls(url: str, tool: str, arguments: Mapping[str, Any]) -> dict[str, str]:
-    """Return the code of a call of `tool` at `url`, for each of `SNIPPETS`."""
     pretty = orjson.dumps(arguments, default=dict, option=orjson.OPT_INDENT_2).decode()
     # As an escape it ends no string of a shell or of Python.
     safe = pretty.replace("'", "\\u0027")

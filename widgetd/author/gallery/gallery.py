@@ -80,7 +80,6 @@ class Gallery:
             return states.list_states(widget)
 
     def images(self, widget: Widget) -> list[str]:
-        """Return the origins that images of `widget` may come from."""
         allowed = {*widget.definition.image_origins, *self.image_origins}
         if self.sample_images:
             with suppress(CallError), self.server.rendering.journal.rendering(widget.key):

@@ -42,7 +42,6 @@ class Filters:
 
     @property
     def is_set(self) -> bool:
-        """Return whether any filter is set."""
         return self != Filters()
 
 

@@ -124,7 +124,6 @@ def _camera(gallery: Gallery) -> Camera:
 
 
 async def _read_request(gallery: Gallery, request: Request) -> tuple[Camera, Screenshot]:
-    """Return the camera, and the picture that the request describes."""
     # Most galleries never draw a picture, and start sooner without the import.
     from widgetd.author.browser.picture import Screenshot  # noqa: PLC0415
 
@@ -197,7 +196,6 @@ async def components_page(gallery: Gallery, request: Request) -> dict[str, Any]:
 
 
 async def component_sheet(_gallery: Gallery, request: Request) -> dict[str, Any]:
-    """Return the sheet of a component as a result, for a frame."""
     type_ = request.path_params["type"]
     if type_ not in load_vocabulary().components:
         raise RefusedError(404, {"error": f"there is no component '{type_}'"})

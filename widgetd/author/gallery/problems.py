@@ -70,7 +70,6 @@ class Problems:
         self._known: WeakKeyDictionary[Widget, tuple[Problem, ...]] = WeakKeyDictionary()
 
     def fault(self, snapshot: Snapshot, path: str) -> Problem | None:
-        """Return the fault of the file at `path`; None if it is served as it is."""
         finding = snapshot.faults.get(path)
         if finding is None:
             return None
@@ -81,8 +80,6 @@ class Problems:
         return _build_problem(finding, contents)
 
     async def warnings(self, widget: Widget) -> tuple[Problem, ...]:
-        """Return the warnings about `widget`."""
-
         def find() -> tuple[Problem, ...]:
             definition = widget.definition
             with self._journal.rendering(widget.key):

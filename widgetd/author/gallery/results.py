@@ -47,13 +47,11 @@ class Tiles:
 
 
 def render_of(server: Server, widget: Widget, shown: ShownState) -> StoredRender:
-    """Render `widget` with the arguments of `shown`, without keeping the render."""
     generation = server.registry.current.generation
     return server.rendering.make(widget, shown.arguments, generation, made=shown.render)
 
 
 def result_of(render: StoredRender, profile: Literal["chatkit", "split"]) -> dict[str, Any]:
-    """Return the result of `render` for callers of `profile`, whole at any size."""
     policy = Policy(inline_max_bytes=len(render.tree))
     return tool_result(render, profile, policy=policy).values()
 

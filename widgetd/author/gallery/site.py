@@ -67,7 +67,6 @@ def build(gallery: Gallery, folder: Path, base: str) -> int:
 
 
 async def _write(gallery: Gallery, folder: Path) -> int:
-    """Write each file and return their number."""
     caller, count = Caller(snapshot=gallery.server.registry.current), 0
     answers = {route.path: route.endpoint for route in routes(PAGES, gallery)}
 
@@ -96,7 +95,6 @@ async def _write(gallery: Gallery, folder: Path) -> int:
 def _list_addresses(
     gallery: Gallery, snapshot: Snapshot
 ) -> Iterator[tuple[Literal["page", "data"], str, Mapping[str, str]]]:
-    """Yield the path of each page, and of the data that scripts fetch, with its parameters."""
     yield "page", "/", {}
     if not gallery.clean:
         yield "data", "/index.json", {}

@@ -45,7 +45,6 @@ class TestResult:
 
     @property
     def file(self) -> str:
-        """The path of the file of the test."""
         return self.name.partition("::")[0]
 
 
@@ -54,7 +53,6 @@ _RESULTS = TypeAdapter(tuple[TestResult, ...], config=ConfigDict(defer_build=Tru
 
 
 def read_results(folder: Path = FOLDER) -> Sequence[TestResult]:
-    """Return the results in `folder`; none if there are none that can be read."""
     with suppress(OSError, ValidationError), (folder / _FILE).open("rb") as file:
         return _RESULTS.validate_json(file.read(LIMITS.results_bytes))
     return ()
@@ -76,7 +74,6 @@ def write_results(results: Iterable[TestResult], folder: Path) -> None:
 
 
 def read_picture(path: str, results: Iterable[TestResult]) -> bytes | None:
-    """Return a picture that one of `results` names; None if there is none."""
     named = any(path in one.pictures for one in results)
     place = (FOLDER / path).resolve()
     if not named or not place.is_relative_to(FOLDER.resolve()):

@@ -160,7 +160,6 @@ async def get_component_details(context: ToolContext, arguments: Mapping[str, An
 async def _add_picture(
     report: Mapping[str, Any], draw: Callable[[], Awaitable[Picture]], facts: Sequence[str]
 ) -> Result:
-    """Return a report with a picture and these facts about it, or why there is none."""
     try:
         picture = await draw()
     except CallError as error:
@@ -261,7 +260,6 @@ def _history(widget: Widget, services: AuthorServices, caller: Caller) -> dict[s
 
 
 def _resource(part: str, widget: Widget, services: AuthorServices, caller: Caller) -> Any:
-    """Return a part that is a resource as well; its value if that is JSON."""
     mime_type, read = PARTS[part]
     text = read(widget, caller.snapshot, services.image_origins)
     return orjson.loads(text) if text and mime_type == JSON else text
@@ -303,7 +301,6 @@ def _read_file(arguments: Mapping[str, Any]) -> Mapping[str, Any] | str:
 
 
 def _complete_name(arguments: Mapping[str, Any]) -> str:
-    """Return the name of the file with the suffix of its kind."""
     name = str(arguments.get("file")).removesuffix(".jsx").removesuffix(WIDGET_SUFFIX)
     return name + (WIDGET_SUFFIX if arguments.get("jsx") is None else JSX_SUFFIX)
 

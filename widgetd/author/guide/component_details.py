@@ -201,7 +201,6 @@ def _shorten_row(row: Mapping[str, Any]) -> str | dict[str, Any]:
 
 
 def _refer(row: dict[str, Any], name: str, described: dict[str, str]) -> dict[str, Any]:
-    """Name the property whose fields or kinds are the same, instead of describing them again."""
     for part in ("fields", "kinds"):
         if part in row:
             first = described.setdefault(orjson.dumps(row[part]).decode(), name)
@@ -248,7 +247,6 @@ def list_sizes() -> Mapping[str, Any]:
 def _list_tokens(
     select: Callable[[Mapping[str, Any]], tuple[str, ...]],
 ) -> list[dict[str, list[str]]]:
-    """Return the words that `select` finds in properties, with the properties that take them."""
     users: dict[tuple[str, ...], set[str]] = {}
     for component in load_vocabulary().components.values():
         parts = {component.type: component.schema, **component.schema.get("$defs", {})}
@@ -323,7 +321,6 @@ def _name_kinds(objects: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _value_schemas(document: SchemaDocument, part: Any) -> Iterator[Mapping[str, Any]]:
-    """Yield the schemas that constrain a value, or the elements of a list."""
     if isinstance(part, Mapping):
         yield part
         choices = *part.get("anyOf", ()), *part.get("oneOf", ())

@@ -150,7 +150,6 @@ def _build_caption(label: str) -> list[dict[str, Any]]:
 
 
 def _build_specimen(component: Component) -> dict[str, Any]:
-    """Return a component with content, and with none of its choices."""
     names = component.schema["properties"].keys()
     content: dict[str, Any] = dict.fromkeys(names & _LABELS, component.type)
     content |= {name: value for name, value in _CONTENT.items() if name in names}

@@ -315,7 +315,6 @@ def _entries(settings: Mapping[str, str]) -> Iterator[ReferenceEntry]:
 
 
 def _build_entry(kind: str, name: str, text: str, **more: Any) -> ReferenceEntry:
-    """Return an entry with its name as its title and keyword, unless `more` has others."""
     return ReferenceEntry(
         kind=kind, name=name, text=text, **{"title": name, "keywords": name, **more}
     )

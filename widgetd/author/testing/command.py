@@ -111,7 +111,6 @@ async def _run_in_process(paths: Sequence[str], pytest_arguments: Sequence[str])
 
 
 def affected_files(root: Path, saved: Iterable[str]) -> list[str]:
-    """Return the widgets and test files in `root` that a save of these files affects."""
     affected: dict[str, None] = {}
     for one in saved:
         file = root / one.removesuffix(SUFFIX)

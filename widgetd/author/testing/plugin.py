@@ -79,7 +79,6 @@ def pytest_runtest_makereport(
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-    """Return a collector of a test file, or with `--every-widget` of a widget."""
     if file_path.name.endswith(TESTS_SUFFIX) or file_path.name == CASES:
         return TestFile.from_parent(parent, path=file_path)
     if parent.config.getoption("--every-widget") and file_path.name.endswith(
@@ -140,7 +139,6 @@ class WidgetFile(pytest.File):
 
 
 def _describe_step(step: Step) -> str:
-    """Return a step with the arguments that are not empty."""
     given = {name: value for name, value in step.arguments.items() if value not in ("", None)}
     return f"{step.keyword.name} {given or ''}".rstrip()
 
@@ -269,7 +267,6 @@ def stage(request: pytest.FixtureRequest) -> Iterator[SyncStage]:
 
 
 def _widgets_folder(file: Path) -> Path:
-    """Return the nearest folder above `file` that has widgets, or its folder `widgets`."""
     for folder in file.absolute().parents:
         for candidate in (folder, folder / "widgets"):
             if candidate.is_dir() and any(

@@ -82,7 +82,6 @@ class Runner:
         self._resources.close()
 
     def server(self, folder: Path, host: HostProfile | None = None) -> Server:
-        """Return a server of the widgets of `folder`, which are read once, as `host` needs it."""
         settings = Settings() if host is None else Settings(app_tools=host.app_tools)
         key = folder, settings.app_tools
         if key not in self._servers:

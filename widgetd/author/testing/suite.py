@@ -36,12 +36,10 @@ class FileLocation(NamedTuple):
 
     @property
     def place(self) -> str:
-        """Return the file and line."""
         return f"{self.file}:{self.line}"
 
 
 def suite_error(location: FileLocation, code: str, problem: str, advice: str) -> WidgetError:
-    """Return the error of a file that cannot be run."""
     file, line, column = location
     return WidgetError(
         Finding(code=code, problem=problem, advice=advice, path=file, line=line, column=column)
@@ -246,7 +244,6 @@ class _Resolver:
             raise suite_error(location, "W4401", problem, advice)
 
     def _check_shown(self, widget: str, steps: tuple[Step, ...]) -> None:
-        """Note each widget that is to be shown and does not exist, or lacks the state."""
         subject = widget
         for step in steps:
             given = step.arguments
@@ -292,7 +289,6 @@ def _is_due(step: WrittenStep, variables: Mapping[str, Any]) -> bool:
 
 
 def _parameters(step: WrittenStep, module: Module, given: Any) -> Mapping[str, Any]:
-    """Return the values of a module's parameters; one value alone is that of the first."""
     if not isinstance(given, Mapping):
         given = dict(zip(module.parameters, [given], strict=False))
     for name in given:
@@ -337,7 +333,6 @@ def _unknown(location: FileLocation, what: str, name: str, known: Any) -> Widget
 
 
 def to_file_name(text: str) -> str:
-    """Write `text` with the characters of file names."""
     return _NON_FILE_NAME.sub("-", text).strip("-")
 
 

@@ -91,7 +91,6 @@ class YamlReader:
         return root
 
     def read_pairs(self, node: yaml.Node | None) -> list[tuple[yaml.Node, yaml.Node]]:
-        """Read a mapping as pairs of nodes; none without a node."""
         if node is None:
             return []
         if not isinstance(node, yaml.MappingNode):
@@ -106,7 +105,6 @@ class YamlReader:
         return list(node.value)
 
     def read_items(self, node: yaml.Node) -> list[yaml.Node]:
-        """Read a list as nodes."""
         if not isinstance(node, yaml.SequenceNode):
             raise self.error(node, "a list is expected here", "write `- ` before each")
         return list(node.value)
@@ -123,7 +121,6 @@ class YamlReader:
         return fields
 
     def read_value(self, node: yaml.Node, ancestors: tuple[int, ...] = ()) -> Any:
-        """Read a value as JSON; `ancestors` are the nodes around it."""
         self._values_left -= 1
         if id(node) in ancestors:
             raise self.error(node, "an alias leads to itself", "write it out")
@@ -148,7 +145,6 @@ class YamlReader:
             raise self.error(node, problem, "write it in quotes, or smaller") from None
 
     def read_text(self, node: yaml.Node) -> str:
-        """Read a text that is not empty."""
         if not isinstance(node, yaml.ScalarNode) or not node.value:
             raise self.error(node, "a text is expected here", "write one")
         return str(node.value)

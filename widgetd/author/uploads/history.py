@@ -42,7 +42,6 @@ class History:
         return before if before is not None and sees(before) else None
 
     def record(self, before: Snapshot, after: Snapshot) -> None:
-        """Record the widgets of `before` that `after` replaces."""
         was, now = before.widgets, after.widgets
         for tool in list_missing(was, now):
             self._previous.pop(tool, None)

@@ -262,7 +262,6 @@ def _require_room(served: Snapshot, made: Widget) -> None:
 
 
 def _require_replaced(folder: Folder, name: str, replaces: str) -> None:
-    """Raise if the content at `name` is not the one that the uploader means to replace."""
     present, sidecar = _sources(folder, name, {})
     now = "" if present is None else compute_digest(present, sidecar)
     if now == replaces:
@@ -338,7 +337,6 @@ def _sources(
 
 
 def _source(folder: Folder, name: str, files: Mapping[str, bytes]) -> Source | None:
-    """Return the uploaded file of that name, else the existing one; None if there is neither."""
     if name in files:
         return Source.of(name, files[name])
     try:

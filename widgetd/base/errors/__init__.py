@@ -91,7 +91,6 @@ class WidgetError(WidgetdError):
         return WidgetError(*(replace(each, at=pointer + each.at) for each in self.findings))
 
     def of(self, path: str) -> WidgetError:
-        """Return the same error for the file at `path`."""
         return WidgetError(*(replace(each, path=path) for each in self.findings))
 
     def __str__(self) -> str:

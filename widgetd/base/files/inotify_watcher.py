@@ -171,7 +171,6 @@ class _Tree:
                 yield event, "/".join(filter(None, (folder, event.name)))
 
     def _watch(self, path: str) -> list[str]:
-        """Watch the folder at `path` and return its folders; none if it is watched already."""
         at = self._root / path
         watch = self._queue.watch(at, through_link=not path)
         if self._folders.get(watch) == path:

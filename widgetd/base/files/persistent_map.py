@@ -151,7 +151,6 @@ class _Follower(Mapping[str, T]):
 
 
 def _changed_keys(before: Mapping[str, object], after: Mapping[str, object]) -> list[str] | None:
-    """Return the keys that may differ; None unless `after` follows `before`."""
     if before is after:
         return []
     if isinstance(after, _Follower) and after.followed and after.followed() is before:

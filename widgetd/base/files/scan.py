@@ -147,7 +147,6 @@ class _Scanner:
         return self._scan(lambda known: known)
 
     def at(self, paths: Collection[str]) -> Scan | None:
-        """Scan only `paths`; None if that takes a scan of everything."""
         known = self.known
         if known.failure or known.root != self.folder.identity:
             return None

@@ -60,7 +60,6 @@ class Source:
 
     @classmethod
     def of(cls, path: str, content: bytes, stamp: Stamp | None = None) -> Source:
-        """Build the source at `path` with this content."""
         digest = blake2b(content, digest_size=16).hexdigest()
         return cls(path=path, content=content, digest=digest, stamp=stamp)
 

@@ -132,8 +132,6 @@ class ChatDatabase:
         return await SYSTEM.threads.run_blocking(self._run, work, limiter=self._one_at_a_time)
 
     async def change(self, thread: str, owner: str, work: Callable[[Connection], None]) -> None:
-        """Run `work`, which changes a thread, and then make room."""
-
         def change_and_fit(connection: Connection) -> None:
             work(connection)
             query = "UPDATE threads SET changed_s = ? WHERE id = ?"
@@ -148,7 +146,6 @@ class ChatDatabase:
         return self._clock() - self._limits.thread_ttl_s
 
     def close(self) -> None:
-        """Close the file."""
         self._connection.close()
 
     def _run(self, work: Callable[[Connection], T]) -> T:

@@ -133,7 +133,6 @@ def chat_model(
 
 
 def _remove_key(key: str, sentence: str) -> str:
-    """Remove the words that hold a piece of the key, which some endpoints repeat in part."""
     pieces = {key[at : at + PIECE] for at in range(max(len(key) - PIECE, 0) + 1)} - {""}
     words = sentence.split(" ")
     return " ".join("…" if any(one in word for one in pieces) else word for word in words)

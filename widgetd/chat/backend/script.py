@@ -125,7 +125,6 @@ def _begin(text: str, known: Tools, samples: Samples) -> Delta:
 
 
 def _show(tool: str, text: str, known: Tools, samples: Samples) -> Delta | None:
-    """Return the call that shows a widget; None if there is none of that name."""
     if (sample := samples(tool)) is None:
         return None
     arguments = {**sample.arguments, **dict(_fill(sample, text))}
@@ -135,7 +134,6 @@ def _show(tool: str, text: str, known: Tools, samples: Samples) -> Delta | None:
 
 
 def _fill(sample: WidgetSample | None, text: str) -> Iterator[tuple[str, str]]:
-    """Yield the arguments that `text` has in the shape of the sample: a flight number, a date."""
     words, arguments = text.split(), {} if sample is None else dict(sample.arguments)
     for key, example in arguments.items():
         # Digits beside other runs say what a text is.

@@ -165,7 +165,6 @@ class ChatServer(ChatKitServer[Principal]):
         input_user_message: UserMessageItem | None,
         context: Principal,
     ) -> AsyncIterator[ThreadStreamEvent]:
-        """Run the agent on the thread, and stream its events."""
         limits = self._limits
         if thread.title is None and input_user_message is not None:
             title = " ".join(part.text for part in input_user_message.content)
@@ -238,7 +237,6 @@ class ChatServer(ChatKitServer[Principal]):
         return turn
 
     async def _keep_last_turn(self, thread_id: str, items: list[Any], owner: Principal) -> None:
-        """Keep a turn's input in memory only: it repeats the thread, and has tools' whole texts."""
         kept_items = newest(items, self._limits.last_turn_bytes)
         turn: dict[str, Any] = {"instructions": self.instructions, "input": kept_items}
         if len(kept_items) < len(items):
@@ -316,7 +314,6 @@ class ChatServer(ChatKitServer[Principal]):
         sender: WidgetItem | None,
         context: Principal,
     ) -> tuple[dict[str, Any], HiddenContextItem | None]:
-        """Return the result of `widget_action`, and the agent's notice if it was accepted."""
         facts = (
             {} if sender is None else await self.threads.load_note(thread.id, sender.id, context)
         )

@@ -73,7 +73,6 @@ class Threads(Store[Principal]):
         self._limits = limits
 
     def close(self) -> None:
-        """Close the database."""
         self._database.close()
 
     @override
@@ -169,8 +168,6 @@ class Threads(Store[Principal]):
     async def _query(
         self, thread_id: str, owner: Principal, query: str, values: Sequence[Any]
     ) -> list[Any]:
-        """Return the rows of a query about a thread; raise `MissingError` as `_load_owned`."""
-
         def run(tables: Connection) -> list[Any]:
             self._load_owned(tables, thread_id, owner)
             return tables.execute(query, values).fetchall()
@@ -180,8 +177,6 @@ class Threads(Store[Principal]):
     async def _change(
         self, thread_id: str, owner: Principal, query: str, values: Sequence[Any]
     ) -> None:
-        """Run a query that changes a thread; raise `MissingError` as `_load_owned`."""
-
         def run(tables: Connection) -> None:
             self._load_owned(tables, thread_id, owner)
             tables.execute(query, values)
@@ -189,7 +184,6 @@ class Threads(Store[Principal]):
         await self._database.change(thread_id, owner.name, run)
 
     def _load_owned(self, tables: Connection, thread_id: str, owner: Principal) -> str:
-        """Return the body of a thread; raise `MissingError` if it is not this owner's."""
         query = "SELECT body FROM threads WHERE id = ? AND owner = ? AND changed_s >= ?"
         for (body,) in tables.execute(query, (thread_id, owner.name, self._database.oldest_s)):
             return str(body)
@@ -248,6 +242,5 @@ def _item(body: str) -> ThreadItem:
 
 
 def _page(entries: list[_Entry], limit: int) -> Page[_Entry]:
-    """Return a page of `entries`, of which there is one more than `limit` if another follows."""
     shown, more = entries[:limit], len(entries) > limit
     return Page(data=shown, has_more=more, after=shown[-1].id if more else None)

@@ -164,7 +164,6 @@ class UpstreamTools(MCPServer):
         return self._page(text)
 
     def _page(self, text: str) -> CallToolResult:
-        """Return the first page of `text`, and keep the rest for the next call of this turn."""
         most = LIMITS.tool_text_chars
         page, self._rest = text[:most], text[most:]
         if self._rest:

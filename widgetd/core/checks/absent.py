@@ -88,7 +88,6 @@ def absence_finding(path: Sequence[str], lacks: Sequence[Finding]) -> Finding:
 def find_shown_argument(
     value: Any, shown: Any, path: tuple[str, ...] = ()
 ) -> tuple[str, ...] | None:
-    """Return the path of the first argument that is the object `shown`; None if there is none."""
     if path and isinstance(value, Mapping) and value == shown:
         return path
     inside = list(value.items()) if isinstance(value, Mapping) else []
@@ -113,6 +112,5 @@ def join_steps(path: Sequence[str]) -> str:
 
 
 def schema_pointer(path: Sequence[str]) -> str:
-    """Return the pointer to what the schema says of the argument at a path."""
     steps = ["/items" if each == "[]" else f"/properties{pointer(each)}" for each in path]
     return "/jsonSchema" + "".join(steps)

@@ -46,12 +46,10 @@ class UndeclaredPath:
 
     @property
     def meant(self) -> str | None:
-        """Return the declared path that was probably meant."""
         name = self._near or self.idle
         return name and self.sibling(name)
 
     def sibling(self, name: str) -> str:
-        """Return the path of the property `name` in its place."""
         return self.path[: len(self.path) - len(self.name)] + name
 
     @property
@@ -129,7 +127,6 @@ class DeclaredPaths:
             yield from self._below(f"{path}[]", elements, depth + 1, above)
 
     def _with_applied(self, schemas: Iterable[Subschema]) -> list[Mapping[str, Json]]:
-        """Return the schemas, and all that may apply to the same value."""
         around: dict[int, Mapping[str, Json]] = {}
         waiting = list(schemas)
         for schema in waiting:  # grows during the loop
@@ -139,7 +136,6 @@ class DeclaredPaths:
         return list(around.values())
 
     def _list_applied(self, schema: Mapping[str, Json]) -> list[Subschema]:
-        """Return the subschemas that apply to the same value directly because of `schema`."""
         if id(schema) not in self._applied:
             beside = [
                 one.schema
@@ -153,7 +149,6 @@ class DeclaredPaths:
         return [pair for schema in here for pair in schema.get("properties", {}).items()]
 
     def _property(self, here: list[Mapping[str, Json]], name: str) -> list[Subschema] | None:
-        """Return the schemas of a property; empty if anything is accepted, None if not declared."""
         properties = [schema.get("properties", {}) for schema in here]
         found = [named[name] for named in properties if name in named]
         if found:
@@ -166,7 +161,6 @@ class DeclaredPaths:
         return [] if says_nothing or admits_others else None
 
     def _elements(self, here: list[Mapping[str, Json]]) -> list[Subschema]:
-        """Return the schemas of the elements; empty if anything is accepted."""
         found: list[Subschema] = []
         for schema in here:
             first, rest = split_elements(schema)

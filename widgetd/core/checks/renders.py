@@ -87,7 +87,6 @@ def render_samples(widget: Widget) -> Iterator[Outcome]:
 
 
 def render_sample(widget: Widget, sample: Sample) -> Outcome:
-    """Render `sample`, which the schema accepts, and return the outcome."""
     outcome = partial(Outcome, sample=sample, at=widget.drawing_at)
     try:
         return outcome(tree=widget.tree(sample.arguments))
@@ -191,7 +190,6 @@ def move_to_source(widget: Widget, outcome: Outcome, finding: Finding) -> Findin
 
 
 def source_name(at: str) -> str:
-    """Return the usual name of the source at the pointer `at`."""
     return "template" if at == "/template" else "JSX"
 
 
@@ -282,7 +280,6 @@ _KINDS = {"Input": "inputType", "Button": "submit", "Chart": "series"}
 
 
 def _is_written(value: Any, arguments: Mapping[str, Any], texts: Sequence[str]) -> bool:
-    """Return whether `value`, a text or a boolean, is the author's own and not from an argument."""
     if isinstance(value, str):
         written = json.dumps(value, ensure_ascii=False)
         if not any(written in text or f"'{written[1:-1]}'" in text for text in texts):
@@ -292,7 +289,6 @@ def _is_written(value: Any, arguments: Mapping[str, Any], texts: Sequence[str]) 
 
 
 def _contains(holder: Any, value: Any) -> bool:
-    """Return whether `holder` is, or contains, a text or a boolean."""
     if isinstance(holder, (Mapping, list)):
         inside = holder.values() if isinstance(holder, Mapping) else holder
         return any(_contains(each, value) for each in inside)
@@ -391,7 +387,6 @@ class OutputProbe:
 
 
 def _alter(value: Any, path: Sequence[str]) -> Any:
-    """Copy `value` with another value at `path`, in every element on the way."""
     if not path:
         return _change(value)
     step, *rest = path

@@ -183,7 +183,6 @@ class Subject:
 
     @cached_property
     def actions(self) -> tuple[WidgetAction, ...] | None:
-        """Return all actions that the widget can trigger."""
         if self.outcomes is None:
             return None
         names = {GENERATED[variant] for variant in VARIANTS}

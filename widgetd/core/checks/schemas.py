@@ -155,7 +155,6 @@ def check_template_reads(
 
 
 def check_sidecar_reads(widget: Widget, declared: DeclaredPaths) -> Iterator[Finding]:
-    """Yield each undeclared path that an expression of the sidecar reads (W1119, W1213, W1613)."""
     for at, reader in _sidecar_readers(widget).items():
         for _, missing in _find_undeclared(reader.reads, declared):
             if not (at.startswith("/local/") and split_path(missing.path)[0] == PAYLOAD):
@@ -225,7 +224,6 @@ def _find_undeclared(
 
 
 def _find_misread(widget: Widget, declared: DeclaredPaths) -> Iterator[tuple[Read, UndeclaredPath]]:
-    """Yield each undeclared read of the template, with the field that was probably meant."""
     readers = (widget.drawing, *_sidecar_readers(widget).values())
     used = {
         part for reader in readers for read in reader.reads for part in _list_prefixes(read.path)
@@ -241,7 +239,6 @@ _STEP_START = compile_pattern(r"[.\[]")
 
 
 def _list_prefixes(path: str) -> Iterator[str]:
-    """Yield each path that leads to `path`, and itself: `legs`, `legs[]`, `legs[].from`."""
     yield from (path[: found.start()] for found in read_tokens(_STEP_START, path))
     yield path
 

@@ -112,7 +112,6 @@ def _omit_fitting(
     outermost: Iterable[ArgumentFault],
     explainer: Explainer,
 ) -> tuple[Json, Faults]:
-    """Coerce the values whose readings fit, and omit their faults: the caller may leave them."""
     fitting = {
         fault.path: readings[fault.path][0]
         for fault in outermost
@@ -123,7 +122,6 @@ def _omit_fitting(
 
 
 def _is_within(path: Path, others: Container[Path]) -> bool:
-    """Return whether `path` is one of `others`, or lies inside one."""
     return any(path[:length] in others for length in range(len(path) + 1))
 
 
@@ -144,7 +142,6 @@ def _drop_nulls(arguments: Json, explainer: Explainer) -> tuple[Json, Faults, It
 
 
 def _report_nulls(paths: Iterable[Path]) -> Iterator[str]:
-    """Report the nulls that were dropped at `paths`, once for all elements of an array."""
     alike: dict[Path, list[Path]] = {}
     for path in paths:
         names = tuple(step for step in path if isinstance(step, str))
@@ -155,7 +152,6 @@ def _report_nulls(paths: Iterable[Path]) -> Iterator[str]:
 
 
 def _keep_outermost(faults: Faults) -> list[ArgumentFault]:
-    """Keep the faults that lie inside no other, each of which can be coerced by itself."""
     kept: dict[Path, ArgumentFault] = {}
     for fault in sorted(faults, key=lambda fault: len(fault.path)):
         if not _is_within(fault.path, kept):
@@ -193,7 +189,6 @@ def _list_readings(document: SchemaDocument, fault: ArgumentFault) -> Iterator[t
 
 
 def _find_choice(branches: Iterable[Mapping[str, Json]], sent: str) -> str | None:
-    """Return the only choice that differs from `sent` in case or surrounding space alone."""
     choices = {
         choice for part in branches for choice in list_choices(part) if isinstance(choice, str)
     }

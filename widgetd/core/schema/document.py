@@ -65,7 +65,6 @@ class SchemaDocument:
     _copies: Mapping[int, _Node] = field(repr=False)
 
     def targets(self, schema: Subschema) -> tuple[Subschema, ...]:
-        """Return the targets of the references directly in `schema`, a part of this document."""
         return self._targets.get(id(schema), ())
 
     def at(self, schema: Subschema) -> str:
@@ -235,7 +234,6 @@ class _References:
                 )
 
     def _list_onward(self, key: int, *reaches: Reach) -> list[int]:
-        """List the subschemas that one leads to, by reference or a keyword of one of `reaches`."""
         inner = [
             part.schema for part in list_parts(self.nodes[key].schema) if part.reach in reaches
         ]
@@ -376,7 +374,6 @@ class _References:
 
 
 def _enter_parts(keyword: str, value: Json, enter: Callable[[Json], Json]) -> Json:
-    """Apply `enter` to each schema in the `value` of a keyword."""
     if isinstance(value, list):
         return [enter(part) for part in value]
     if keyword in NAMED and isinstance(value, dict):
@@ -385,7 +382,6 @@ def _enter_parts(keyword: str, value: Json, enter: Callable[[Json], Json]) -> Js
 
 
 def _find_dynamic_anchor(keyword: str, reference: str, target: Subschema) -> str | None:
-    """Return the anchor that may lead a reference elsewhere; None if it leads to its `target`."""
     if isinstance(target, bool) or keyword == "$ref":
         return None
     if keyword == "$recursiveRef":
@@ -395,7 +391,6 @@ def _find_dynamic_anchor(keyword: str, reference: str, target: Subschema) -> str
 
 
 def _join_address(base: str, reference: str) -> tuple[str, str]:
-    """Resolve `reference` against `base`; return the address and the fragment."""
     try:
         address, fragment = urldefrag(urljoin(base, reference))
     except ValueError:  # not an address, so outside the file

@@ -134,12 +134,10 @@ def compile_part(document: SchemaDocument, part: Subschema) -> IsValid | None:
 
 
 def matches(pattern: str, text: str) -> bool:
-    """Return whether `text` contains a match of `pattern`."""
     return _compile_for_text("pattern", pattern)(text)
 
 
 def has_format(name: str, text: str) -> bool:
-    """Return whether `text` has the format `name`; true of an unknown format."""
     return _compile_for_text("format", name)(text)
 
 
@@ -157,7 +155,6 @@ class LeafValidator:
         self._known: dict[int, tuple[Mapping[str, Json], list[str], IsValid | None]] = {}
 
     def find_failing(self, part: Mapping[str, Json], value: Json) -> str | None:
-        """Return a keyword of `part` that `value` fails, `type` before all others; None if none."""
         known = self._known.get(id(part))
         if known is None:
             leaves = [keyword for keyword in part if keyword in LEAVES]
@@ -268,7 +265,6 @@ class Work:
         return False
 
     def _charge(self, value: Json, place: _ArgumentPlace) -> int:
-        """Charge for `value` and everything inside; return how many values that is."""
         count = 1
         per_value = LIMITS.validation_characters
         self._left -= place.parts
@@ -310,7 +306,6 @@ class Work:
         return self._places[key]
 
     def _expand(self, schemas: Iterable[Subschema]) -> Iterator[Mapping[str, Json]]:
-        """Yield every schema that applies to a value besides `schemas`, as often as it does."""
         waiting = list(schemas)
         while waiting:
             schema = waiting.pop()
@@ -353,7 +348,6 @@ def _count_comparisons(part: Mapping[str, Json]) -> int:
 
 
 def _find_inner(schema: Mapping[str, Json], step: str | int) -> Iterator[Subschema]:
-    """Yield the schemas that may apply to the property or element at `step`."""
     if isinstance(step, int):
         yield find_element(schema, step)
         yield schema.get("contains", True)

@@ -87,7 +87,6 @@ class Explainer:
         return not self.find_faults(schema, value)
 
     def matches(self, pattern: str, text: str) -> bool:
-        """Return whether `text` contains a match of `pattern`."""
         self.budget.left -= 1
         return matches(pattern, text)
 
@@ -129,7 +128,6 @@ class Explainer:
         return self._known[key]
 
     def _pay_for_holding(self, schema: Mapping[str, Json], value: Json) -> bool:
-        """Charge for holding `value` against `schema`; return whether that was affordable."""
         scalar = not isinstance(value, (dict, list))
         self.budget.left -= (
             ExplanationBudget.HOLDING_SCALAR if scalar else ExplanationBudget.HOLDING
@@ -265,7 +263,6 @@ class Explainer:
         return [*positioned, *islice(refused, LIMITS.faults)]
 
     def _compile_for_elements(self, schema: Subschema, value: list[Json]) -> IsValid | None:
-        """Return what decides about elements of `value`; None if compiling it does not pay."""
         if len(value) <= LIMITS.short_array or isinstance(schema, bool):
             return None
         self.budget.pay_for_all(value, ExplanationBudget.RUN_THROUGH)
@@ -355,7 +352,6 @@ class Explainer:
         return [part for schema in schemas for part in self.find_properties(schema, step)]
 
     def find_named(self, schema: Mapping[str, Json], name: str) -> Iterator[Subschema]:
-        """Yield the schemas of the property `name` that are declared for its name."""
         properties = schema.get("properties", {})
         if name in properties:
             yield properties[name]

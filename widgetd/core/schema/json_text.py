@@ -139,7 +139,6 @@ def parse_plain(content: bytes) -> Any:
 
 
 def find_duplicate_key(text: str) -> str | None:
-    """Return the JSON pointer of a duplicate key; None if there is none or `text` is not JSON."""
     try:
         _EXACT.decode(text)
     except _DuplicateKeyError:
@@ -208,7 +207,6 @@ _EXACT = json.JSONDecoder(object_pairs_hook=_build_object)
 
 
 def _raise_fault(text: str, limits: Limits) -> NoReturn:
-    """Raise the fault of a text that is known to have one."""
     syntax: json.JSONDecodeError | None = None
     try:
         json.loads(text, parse_int=float)  # as int, Python reads no more than 4,300 digits
@@ -342,7 +340,6 @@ def find_key_offsets(text: str) -> dict[str, int]:
 
 
 def line_and_column(text: str, offset: int) -> tuple[int, int]:
-    """Return the line and column, from 1, of the character at `offset`."""
     return text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset)
 
 

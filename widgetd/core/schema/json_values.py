@@ -59,7 +59,6 @@ def pointer(*steps: str | int) -> str:
 
 
 def resolve_pointer(value: Json, at: str) -> Json:
-    """Return the value at the JSON pointer `at` in `value`; None if there is none."""
     for step in at.split("/")[1:]:
         name = step.replace("~1", "/").replace("~0", "~")
         if isinstance(value, Mapping) and name in value:
@@ -103,7 +102,6 @@ def is_number(value: object) -> TypeGuard[float]:
 
 
 def is_type(value: Json, name: str) -> bool:
-    """Return whether `value` has the JSON Schema type `name`; 1.0 is an integer."""
     if name == "integer":
         return is_number(value) and value == value // 1
     if name == "number":
@@ -206,7 +204,6 @@ def size(value: Json, most: int) -> int:
 
 
 def count_nulls(value: Json, most: int) -> int:
-    """Count the properties in `value` that are null, up to `most`."""
     count = 0
     waiting = [value]
     while waiting and count < most:
@@ -317,7 +314,6 @@ def _copy(value: Json) -> Json:
 
 
 def _copy_or_locate(value: Json, deepest: int, path: Path) -> Json:
-    """Copy `value` with its other mappings, or raise the fault with its place."""
     if isinstance(value, Mapping):
         value = dict(value)
     if why := _name_non_json(value):

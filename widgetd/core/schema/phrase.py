@@ -315,7 +315,6 @@ def _count_others(count: int, *, more: bool) -> str:
 def _write_example(
     path: str, examples: Iterable[tuple[str, Json]], admits: Callable[[Json], bool], room: int
 ) -> str:
-    """Write the first of `examples`, or the part of it towards `path`, for which there is room."""
     for name, arguments in examples:
         for place, value in _list_excerpts(arguments, path, admits):
             of = f" of {place}" if place else ""

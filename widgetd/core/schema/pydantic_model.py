@@ -188,7 +188,6 @@ class _Models:
         )
 
     def _build_property_hint(self, schemas: Iterable[Subschema], parent: str, name: str) -> Hint:
-        """Return the hint of a property of the model `parent`, by the first schema that tells."""
         telling = next((schema for schema in schemas if schema is not True), True)
         return self._build_hint(telling, parent, name)
 
@@ -247,7 +246,6 @@ class _Models:
         return Annotated[hint, Field(**bounds)] if bounds else hint
 
     def _reserve_name(self, schema: Mapping[str, Json], parent: str, name: str) -> str:
-        """Return the name of the model of `schema`; have it built later if it is new."""
         if id(schema) not in self._names:
             used = set(self._names.values())
             wanted = chosen = parent + (camel_case(name) or "Part")
@@ -320,8 +318,6 @@ class _ArgumentsModel(BaseModel):
 
 
 def _advertise(schema: Mapping[str, Json]) -> type[BaseModel]:
-    """Return a base whose own JSON Schema is `schema`, which pydantic could not express exactly."""
-
     class Advertising(_ArgumentsModel):
         @classmethod
         def model_json_schema(cls, *_: object, **__: object) -> dict[str, Json]:
@@ -333,7 +329,6 @@ def _advertise(schema: Mapping[str, Json]) -> type[BaseModel]:
 
 
 def unwrap_models(value: Json) -> Json:
-    """Replace the models in `value` by their arguments."""
     if isinstance(value, BaseModel):
         return value.model_dump(by_alias=True, exclude_unset=True)
     if isinstance(value, dict):
@@ -350,7 +345,6 @@ def _build_union(hints: list[Hint]) -> Hint:
 
 
 def _choose_field_names(properties: Iterable[str]) -> dict[str, str]:
-    """Choose the field name of each property: `from` → `from_`, `_x` → `x`, `a-b` → `a_b`."""
     properties = list(properties)
     # First the properties that can keep their names.
     names = {name: name for name in properties if _is_usable(name)}

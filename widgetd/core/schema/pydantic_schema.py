@@ -10,9 +10,7 @@ class NullFreeJsonSchema(GenerateJsonSchema):
     """A generator for fields that are absent without a value, never null; none has a title."""
 
     def nullable_schema(self, schema: core_schema.NullableSchema) -> JsonSchemaValue:
-        """Return the schema of a value that may be null as that of the value."""
         return self.generate_inner(schema["schema"])
 
     def field_title_should_be_set(self, schema: object) -> bool:  # noqa: ARG002 - none needs one
-        """Return false for every field."""
         return False

@@ -103,7 +103,6 @@ class Alternatives:
         return self._likeliest[key][0]
 
     def find_wrong_discriminator(self, schema: Subschema, value: Json) -> ArgumentFault | None:
-        """Return the fault of a property by which `value` shows that it is not for `schema`."""
         if isinstance(schema, bool) or not isinstance(value, dict):
             return None
         parts, discriminators = self._read_surface(schema)
@@ -118,7 +117,6 @@ class Alternatives:
         return None
 
     def _measure_misfit(self, schema: Subschema, value: Json) -> int:
-        """Return how badly `value` fits `schema`; 0 if nothing is wrong from outside."""
         if isinstance(schema, bool):
             return 0 if schema else MISFIT
         lacking = 0

@@ -38,7 +38,6 @@ class _TableShape:
 
 
 def _find_table(schema: Mapping[str, Json]) -> _TableShape | None:
-    """Return the shape of the only table in a schema; None without one."""
     items = {
         name: part["items"]
         for name, part in schema.get("properties", {}).items()
@@ -113,7 +112,6 @@ def _read_columns(given: Iterable[Json], shape: _TableShape) -> Iterator[Json]:
 
 
 def _read_row(row: Json, cells: Iterable[Json], named: Mapping[str, Json], place: str) -> Json:
-    """Read a row as an object by the keys of `cells`, or by names in place of keys."""
     if isinstance(row, list):
         pairs = zip(cells, row, strict=True)
         # A place on an axis is a text, and often a year.

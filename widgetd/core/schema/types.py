@@ -40,7 +40,6 @@ ANYTHING = ValueType("anything")
 
 
 def find_types(document: SchemaDocument, schema: Subschema) -> tuple[ValueType, ...]:
-    """Return the alternative types of a value that fits `schema`."""
     parts = list(document.reach(schema, "allOf"))
     for part in parts:
         choices = [part["const"]] if "const" in part else part.get("enum")
@@ -84,7 +83,6 @@ def collect_properties(document: SchemaDocument, schema: Subschema) -> dict[str,
 
 
 def collect_required(document: SchemaDocument, schema: Subschema) -> set[str]:
-    """Collect the names of the required properties."""
     return {name for part in document.reach(schema, "allOf") for name in part.get("required", ())}
 
 

@@ -97,7 +97,6 @@ class _Search:
             yield at + "/not", "everything fits what must not fit"
 
     def _check_type(self, name: str, schema: Mapping[str, Json], at: str) -> Iterator[_Reason]:
-        """Yield the reasons why no value of the type `name` fits the keywords about it."""
         if name in BOUNDS:
             low, high = BOUNDS[name]
             least: Json = schema.get(low)

@@ -193,7 +193,6 @@ class Schema:
     def explainer(
         self, units: int = LIMITS.explanation_units, *, greedy: bool = False
     ) -> Explainer:
-        """Return a new explainer of this schema with a budget of `units`."""
         budget = ExplanationBudget(units)
         return Explainer(self.document, self.compile_part, budget, greedy=greedy)
 
@@ -211,7 +210,6 @@ class _Defaults:
         self._active: set[int] = set()
 
     def fill(self, schemas: Sequence[Subschema], value: Json) -> Json:
-        """Fill every default into `value`, to which all of `schemas` apply."""
         if not isinstance(value, (dict, list)):
             return value
         parts = self._explainer.collect_applicable(schemas, value)
@@ -232,7 +230,6 @@ class _Defaults:
         return filled
 
     def _add(self, filled: dict[str, Json], name: str, schema: Mapping[str, Json]) -> None:
-        """Add the default of `schema`, or of its reference's target, unless it is invalid."""
         waiting: list[Subschema] = [schema]
         while waiting:
             part = waiting.pop()

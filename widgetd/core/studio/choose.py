@@ -88,7 +88,6 @@ def find_changed(widget: Widget) -> Literal["template", "view", ""]:
 
 
 def _draws_preview(widget: Widget, name: Source) -> bool:
-    """Return whether a source draws Studio's sample as the preview shows it."""
     studio, preview = widget.definition.studio, widget.definition.document.preview
     if studio is None or preview is None:
         return False

@@ -109,7 +109,6 @@ def argument_sets(studio: Studio, schema: Schema) -> Iterator[Mapping[str, Any]]
 
 
 def generate_arguments(schema: Schema, count: int) -> Iterator[Mapping[str, Any]]:
-    """Yield at most `count` sets of arguments that the schema admits."""
     for seed, state in islice(product(range(count), _STATES), count):
         arguments = schema.sample(state=state, seed=seed)
         if arguments is not None:
@@ -119,7 +118,6 @@ def generate_arguments(schema: Schema, count: int) -> Iterator[Mapping[str, Any]
 def _render(
     source: Template | View, arguments: Mapping[str, Any], limits: Limits
 ) -> tuple[dict[str, Any] | None, int]:
-    """Render `arguments`; return the tree, None if there is none, and the number of steps."""
     try:
         rendering = source.rendering(arguments)
     except CallError as error:

@@ -126,7 +126,6 @@ def check_other_readers(widget: Widget) -> Iterator[Finding]:
 
 
 def _renders_differently(widget: Widget, trees: Trees) -> bool:
-    """Return whether the JSX can be rendered and differs for any of `trees`."""
     if not widget.choice.source:
         return False
     try:

@@ -67,7 +67,6 @@ def literal(value: Value, place: int = 0) -> Expr:
 
 
 def is_constant(expr: Expr) -> bool:
-    """Return whether an expression is a constant."""
     if type(expr) is Op:
         return expr.name in _CONSTANTS
     return type(expr) is not int
@@ -77,14 +76,12 @@ _CONSTANTS: Final = frozenset({"#", "undef"})
 
 
 def constant_of(expr: Expr) -> Value:
-    """Return the value of a constant expression."""
     if type(expr) is not Op:
         return expr
     return expr.operands[0] if expr.name == "#" else ABSENT
 
 
 def operations(root: Any) -> Iterator[Op]:
-    """Yield every operation in an operand."""
     pending = [root]
     while pending:
         each = pending.pop()

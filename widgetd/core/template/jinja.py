@@ -94,7 +94,6 @@ class _Builder:
     def apply(
         self, node: nodes.Filter | nodes.Test, scope: Scope, subject: Op | None = None
     ) -> Expr:
-        """Apply a filter or test to its own subject, or to the captured text `subject`."""
         if subject is None:
             subject = self.expression(node.node, scope)  # type: ignore[arg-type]  # a block's has none
         args, named = self.arguments(node, scope)
@@ -166,7 +165,6 @@ class _Builder:
         return build(self, node, scope)
 
     def inner(self, body: list[nodes.Node], around: Scope) -> Body:
-        """Build `body` in a scope of its own."""
         return self.within(body, Scope(around.layout, around))
 
     def within(self, body: list[nodes.Node], scope: Scope) -> Body:
@@ -305,7 +303,6 @@ def member(subject: Expr, key: str, place: int) -> Op:
 
 
 def _loop_slot(node: nodes.Node, scope: Scope) -> int | None:
-    """Return the slot of `loop`, if `node` is that name and stands in a loop."""
     if isinstance(node, nodes.Name) and node.name == "loop" and not scope.binds("loop"):
         return scope.innermost_loop()
     return None

@@ -34,7 +34,6 @@ END, NAME, OPERATOR, TEXT, INTEGER, UNCLOSED = range(1, 7)
 
 
 def _next_token(end: str) -> str:
-    """Return the pattern of a tag's next token; its groups are numbered as above."""
     return (
         rf"(?s)(?<!\s)\s*+(?:({end})"
         r"|([A-Za-z_][A-Za-z0-9_]*+)(?![^\x00-\x7f])"
@@ -66,7 +65,6 @@ def tokens(text: str) -> list[Token] | None:
 
 
 def tokens_of_tag(text: str, start: int) -> list[Token]:
-    """Return the tokens of the `{{ … }}` whose inside begins at `start`."""
     tokenizer = _Tokenizer(text, start)
     tokenizer.tag(*_ENDS["{{"])
     return tokenizer.found
@@ -193,7 +191,6 @@ class Lines:
         self._size = len(text)
 
     def location(self, offset: int) -> tuple[int, int]:
-        """Return the line and column of an offset, from 1."""
         offset = min(offset, self._size)
         line = bisect_right(self._starts, offset)
         return line, offset - self._starts[line - 1] + 1

@@ -166,7 +166,6 @@ def parse(text: str, limits: Limits, *, exported: bool = False) -> Parsed:
 
 
 def parse_expression(text: str, limits: Limits) -> nodes.Expr:
-    """Parse one expression."""
     _check_size(text, limits)
     tree = _run_parser(text, "variable", _expression)
     _bounded_nodes(tree, limits)
@@ -207,7 +206,6 @@ def _check_size(text: str, limits: Limits) -> None:
 
 
 def _bounded_nodes(tree: nodes.Node, limits: Limits) -> list[nodes.Node]:
-    """Return every node of `tree`, outer ones first, if they are not too many or too deep."""
     level: list[nodes.Node] = [tree]
     found: list[nodes.Node] = []
     depth = 0
@@ -273,7 +271,6 @@ def assigned_names(body: list[nodes.Node]) -> set[str]:
 
 
 def target_names(node: nodes.Node) -> list[str]:
-    """Return the names that an assignment to `node` binds."""
     if isinstance(node, nodes.Name):
         return [node.name]
     if isinstance(node, nodes.Tuple):

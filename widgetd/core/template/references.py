@@ -73,7 +73,6 @@ class _Context:
         return replace(self, known=self.known.union(known))
 
     def where(self, test: nodes.Node, *, is_true: bool) -> _Context:
-        """Return this context with the outcome of `test`."""
         return self.knowing(_certain(test, self.names, when=is_true))
 
     def testing(self, tested: bool = True, *, decides: bool = False) -> _Context:
@@ -165,7 +164,6 @@ class _ReadCollector(NodeVisitor):
             self.visit(each, context.testing(False))
 
     def visit_Test(self, node: nodes.Test, context: _Context) -> None:
-        """Visit a test; its subject may be absent."""
         self.visit(node.node, context.testing())
         for each in node.args:
             self.visit(each, context.testing(False))
@@ -232,7 +230,6 @@ class _ReadCollector(NodeVisitor):
         return dict.fromkeys(target_names(node.target), read)
 
     def visit_AssignBlock(self, node: nodes.AssignBlock, context: _Context) -> Names:
-        """Visit a set-block; its name stands for a text of its own."""
         self.body(node.body, context)
         return dict.fromkeys(target_names(node.target))
 
@@ -271,7 +268,6 @@ _LITERALS: Final = nodes.Const | nodes.List | nodes.Dict
 
 
 def path(node: nodes.Node | None, names: Names) -> str | None:
-    """Return the path of `node`, as `items[].name`; None if that is not certain."""
     if isinstance(node, nodes.Name):
         return names.get(node.name, node.name)
     if isinstance(node, nodes.Or):  # `a or []` stands for `a`
@@ -315,7 +311,6 @@ _NOT_PRESENT: Final = frozenset({"undefined", "none", "false"})
 
 
 def _certain(test: nodes.Node, names: Names, *, when: bool) -> frozenset[str]:
-    """Return the paths that exist if `test` is `when`."""
     if isinstance(test, nodes.Not):
         return _certain(test.node, names, when=not when)
     if isinstance(test, nodes.And | nodes.Or):
@@ -341,7 +336,6 @@ def _compares_to_something(test: nodes.Compare, *, when: bool) -> bool:
 
 
 def _around(node: nodes.Node, names: Names) -> frozenset[str]:
-    """Return the path of `node` and of everything around it."""
     found = path(node, names)
     if found is None:
         return frozenset()

@@ -37,7 +37,6 @@ class Layout:
         return self.size - 1
 
     def argument(self, name: str) -> int:
-        """Return the slot of the argument `name`."""
         if name not in self.arguments:
             self.arguments[name] = self.slot()
         return self.arguments[name]
@@ -72,7 +71,6 @@ class Scope:
         self.is_macro = False
 
     def bind(self, name: str) -> int:
-        """Bind `name` in this block and return its slot."""
         if name not in self.names:
             layout = self.layout
             slot = layout.slot() if self.parent else layout.argument(name)
@@ -81,7 +79,6 @@ class Scope:
         return self.names[name]
 
     def binds(self, name: str) -> bool:
-        """Return whether this block or one around it binds `name`."""
         return name in self.names or (self.parent is not None and self.parent.binds(name))
 
     def resolve(self, name: str) -> int:

@@ -114,7 +114,6 @@ _MIN_PLAIN, _MAX_PLAIN = 1e-6, 1e21
 
 
 def _afford(budget: Budget, value: Value) -> None:
-    """Charge for reading all that `value` reaches."""
     heavy = weight(budget, value)
     budget.scan(heavy)
     if heavy > budget.chars + _SLACK:
@@ -136,7 +135,6 @@ def number(value: float) -> str:
 
 
 def _show(budget: Budget, value: Value, parts: list[str]) -> None:
-    """Append the text of `value` inside another to `parts`, each part charged."""
     budget.step()
     if isinstance(value, dict | list):
         _show_all(budget, value, parts, "{}" if isinstance(value, dict) else "[]")
@@ -215,7 +213,6 @@ def _stand_in(value: Value) -> list[Value] | None:
 
 
 def to_indented_json(budget: Budget, value: Value, indent: int | str) -> str:
-    """Return `value` as indented JSON, charged line by line."""
     _afford(budget, value)
     parts = []
     for part in _slowly(budget, value, indent=indent):
@@ -230,7 +227,6 @@ def inside(budget: Budget, value: Value) -> str:
 
 
 def json_inside(budget: Budget, value: Value) -> str:
-    """Return `value` as JSON, escaped for the inside of a JSON string; a text without quotes."""
     return quote(value if isinstance(value, str) else tojson(budget, value))[1:-1]
 
 

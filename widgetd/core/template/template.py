@@ -82,7 +82,6 @@ class Template:
         self._may_need_commas = program.may_need_commas
 
     def program(self) -> Program:
-        """Build the program of the template."""
         return build_program(self._text, self._limits, self._writes_json, self._is_export)
 
     def _parse(self) -> Parsed:
@@ -95,7 +94,6 @@ class Template:
 
     @cached_property
     def reads(self) -> tuple[Read, ...]:
-        """Return the reads of its arguments."""
         return reads(self._parse().tree, Lines(self._text))
 
     @cached_property
@@ -122,7 +120,6 @@ class Template:
 
     @property
     def names(self) -> frozenset[str]:
-        """Return the names of its arguments."""
         return names(self.reads)
 
     def render(self, arguments: Mapping[str, Value]) -> str:
@@ -181,7 +178,6 @@ class Template:
         )
 
     def _write_pieces(self, arguments: Mapping[str, Value], out: list[str]) -> None:
-        """Write the output for `arguments` in pieces that know their places."""
         parsed = self._parse()
         program = build_template(parsed, self._context(parsed), traced=True)
         body = compile_body(program, traced=True)
@@ -263,7 +259,6 @@ class Expression:
 
 
 def _expression_at(text: str, place: int) -> str:
-    """Return the text from `place` to the end of its `{{ … }}`."""
     depth, quoted = 0, ""
     for at in range(place, len(text)):
         char = text[at]
@@ -281,7 +276,6 @@ def _expression_at(text: str, place: int) -> str:
 
 
 def frame_of(slots: Slots, size: int, arguments: Mapping[str, Value], limits: Limits) -> Frame:
-    """Return a frame with the arguments in their slots, and a budget of its own."""
     frame: Frame = [ABSENT] * size
     frame[BUDGET] = Budget(limits)
     for name, slot in slots:

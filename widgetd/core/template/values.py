@@ -105,7 +105,6 @@ class RuntimeObject:
         raise RenderError("this cannot be called")
 
     def member(self, name: Value) -> Value:  # noqa: ARG002 - most have none
-        """Return the attribute `name`."""
         return ABSENT
 
 
@@ -118,7 +117,6 @@ class Namespace(RuntimeObject):
         self.values = values
 
     def member(self, name: Value) -> Value:
-        """Return the value set under `name`."""
         return self.values.get(name, ABSENT)
 
 
@@ -261,7 +259,6 @@ def measure(
 
 
 def _measure_all(budget: Budget, root: Value) -> tuple[int, int]:
-    """Return the weight and height of `root`, visiting each value below it once."""
     reach = budget.steps * VALUES_PER_STEP
     believed = frozenset() if budget.sizes_stale else _MADE
     known: dict[int, tuple[int, int]] = {}
@@ -304,7 +301,6 @@ def sublist(budget: Budget, values: Iterable[Value]) -> TemplateList:
 
 
 def new_list(budget: Budget, values: Iterable[Value]) -> TemplateList:
-    """Return a list of any `values`, each charged."""
     return _holding(budget, TemplateList(values), weighs=True)
 
 
@@ -314,7 +310,6 @@ def new_dict(budget: Budget, entries: Any) -> TemplateDict:
 
 
 def new_tuple(budget: Budget, values: Iterable[Value]) -> TemplateTuple:
-    """Return a tuple of `values`, each charged."""
     return _holding(budget, TemplateTuple(values), weighs=True)
 
 
@@ -329,7 +324,6 @@ _Holder = TypeVar("_Holder", bound=TemplateList | TemplateDict | TemplateTuple)
 
 
 def _holding(budget: Budget, holder: _Holder, *, weighs: bool = False) -> _Holder:
-    """Return `holder`, weighed now if necessary."""
     values: Collection[Value] = holder.values() if isinstance(holder, TemplateDict) else holder
     if not _MADE.isdisjoint(map(type, values)):
         for value in values:
@@ -342,7 +336,6 @@ def _holding(budget: Budget, holder: _Holder, *, weighs: bool = False) -> _Holde
 
 
 def with_size(budget: Budget, holder: _Holder, heavy: int, height: int) -> _Holder:
-    """Return `holder` with its known weight and height."""
     if heavy > budget.heaviest:
         raise budget.out_of_steps()
     if height > MAX_NESTING:
@@ -358,7 +351,6 @@ def measure_inside(budget: Budget, value: Value) -> tuple[int, int]:
 
 
 def hold(value: Value) -> None:
-    """Note that another value holds this one."""
     if type(value) in _MADE:
         value.is_root = False
 
@@ -414,7 +406,6 @@ def shrink(budget: Budget, holder: TemplateList | TemplateDict, removed: Value) 
 
 
 def _reaches(budget: Budget, value: Value, sought: TemplateList | TemplateDict) -> bool:
-    """Return whether `value` holds `sought` at any depth, visiting each value once."""
     level, seen = [value], {id(value)}
     while level:
         inside: list[Value] = []

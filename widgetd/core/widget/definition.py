@@ -193,7 +193,6 @@ def redefine(
 
 
 def compute_digest(source: Source, sidecar: Source | None) -> str:
-    """Compute the digest of a file and its sidecar together."""
     return join_digests(source.digest, "" if sidecar is None else sidecar.digest)
 
 

@@ -94,7 +94,6 @@ def _list_fields(schema: Schema, most: int, longest: int) -> str:
 
 
 def _join_names(names: list[str], most: int) -> str:
-    """Join `names` as a person would: `a, b and c`."""
     shown = names[:most]
     if len(names) > most:
         shown.append(f"{len(names) - most} more")
@@ -102,7 +101,6 @@ def _join_names(names: list[str], most: int) -> str:
 
 
 def _describe_field(schema: Mapping[str, Any]) -> str:
-    """Describe a field by the author's first sentence, its choices, or its parts."""
     description = schema.get("description")
     if isinstance(description, str) and description.strip():
         words = " ".join(strip_hidden(description).split())
@@ -137,6 +135,5 @@ def _generate_example(definition: Definition, schema: Schema) -> Iterator[str]:
 
 
 def _write_example(definition: Definition, sample: Mapping[str, Any] | None) -> Iterator[str]:
-    """Write a sample, unless it is empty or something in it may be secret."""
     if sample and not definition.sidecar.sensitive:
         yield f"For example {orjson.dumps(dict(sample)).decode()}"

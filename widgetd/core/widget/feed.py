@@ -167,7 +167,6 @@ def compile_feed(parts: Sequence[FeedPart], schema: Schema, *, limits: Limits) -
 
 
 def _compile_fields(sources: Sequence[FeedSource]) -> dict[str, Query] | None:
-    """Join the mappings of all sources; None if the only one has none."""
     names = [source.part.name for source in sources]
     if len(sources) > 1 and (not all(names) or len({*names}) < len(names)):
         problem = "several feeds need a name each, which no other has"
@@ -189,7 +188,6 @@ def _compile_fields(sources: Sequence[FeedSource]) -> dict[str, Query] | None:
 
 
 def _build_asked_schema(parts: Sequence[FeedPart], schema: Schema) -> dict[str, Any]:
-    """Build the schema of the asked arguments from the author's, field by field."""
     written = schema.advertised
     described = {name: one for part in parts for name, one in part.ask_schema.items()}
     properties = {**written["properties"], **described}

@@ -101,6 +101,5 @@ def _fill_derived(
 
 
 def compile_filler(sidecar: Sidecar, *, limits: Limits) -> Filler:
-    """Compile the sidecar's expressions."""
     derived = compile_expressions(sidecar.derived, "/derived", limits)
     return Filler(sidecar=sidecar, derived=derived)

@@ -64,7 +64,6 @@ def find_hidden(text: str) -> Iterator[tuple[int, str]]:
 
 
 def escape_hidden(text: str) -> str:
-    """Escape the hidden characters in a JSON text."""
     return _replace_hidden(text, lambda character: json.dumps(character)[1:-1])
 
 

@@ -42,13 +42,13 @@ class WidgetParts(Protocol):
     definition: Definition
 
     @property
-    def drawing(self) -> Drawing: ...  # noqa: D102
+    def drawing(self) -> Drawing: ...
     @property
-    def filler(self) -> Filler: ...  # noqa: D102
+    def filler(self) -> Filler: ...
     @property
-    def local(self) -> LocalState: ...  # noqa: D102
+    def local(self) -> LocalState: ...
     @property
-    def schema(self) -> Schema: ...  # noqa: D102
+    def schema(self) -> Schema: ...
 
 
 class NoProgramError(Exception):
@@ -194,7 +194,6 @@ _KINDS: Final = {
 
 
 def _describe_kind(_: Subschema, each: Mapping[str, Any], made: dict[str, Any]) -> None:
-    """Add `{"k": kind, "e": choices}`."""
     if isinstance(each.get("type"), str) and each["type"] in _KINDS:
         made["k"] = _KINDS[each["type"]]
     if choices := [one for one in each.get("enum", ()) if isinstance(one, str)]:

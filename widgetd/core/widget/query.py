@@ -180,7 +180,6 @@ class _Interpreter(TreeInterpreter):  # type: ignore[misc]  # jmespath has no ty
                     waiting.extend(inner.values() if isinstance(inner, dict) else inner)
 
     def _evaluate_children(self, node: Any, value: Any) -> dict[str, Any]:
-        """Return `node` with the results of its children in their places, each evaluated once."""
         parts = [
             part
             if part["type"] == "expref"

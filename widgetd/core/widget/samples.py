@@ -77,7 +77,6 @@ def list_studio_samples(definition: Definition) -> Iterator[Sample]:
 
 
 def list_examples(definition: Definition) -> Iterator[Sample]:
-    """Yield the examples in the sidecar."""
     for index, example in enumerate(definition.sidecar.examples):
         yield Sample(
             name=f"the example '{example.name}'" if example.name else f"example {index + 1}",
@@ -101,7 +100,6 @@ def filter_admitted(widget: Widget, samples: Iterable[Sample]) -> Iterator[Sampl
 def generate_samples(
     widget: Widget, variants: Iterable[Variant] = tuple(GENERATED)
 ) -> Iterator[Sample]:
-    """Generate samples from the schema."""
     full: Mapping[str, Any] | None = None
     for variant in variants:
         arguments: Mapping[str, Any] | None

@@ -463,7 +463,6 @@ def _iterate_keys(text: str) -> Iterator[tuple[int, Path]]:
 
 
 def _split_key(dotted: str) -> Path:
-    """Split a key as TOML does: `actions."flight.track"` has two parts."""
     try:
         value: object = tomllib.loads(f"{dotted} = 0")
     except tomllib.TOMLDecodeError:

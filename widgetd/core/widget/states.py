@@ -92,7 +92,6 @@ class ShownState:
 
 
 def list_states(widget: Widget) -> tuple[State, ...]:
-    """Return the states of `widget`, in the order of a menu."""
     examples = widget.definition.sidecar.examples
     return (
         State(key=SAMPLE, label=_choose(widget, _list_candidates(widget)).label),
@@ -177,7 +176,6 @@ def _list_callable(widget: Widget) -> Iterator[ShownState]:
 
 
 def _infer_schema(widget: Widget) -> Schema:
-    """Infer a schema from what the template reads, such as `legs[].from.city`."""
     root: dict[str, Any] = {"type": "object"}
     for path in sorted(read.path for read in widget.template.reads if not read.index):
         part = root
@@ -200,7 +198,6 @@ def _build_render(root: dict[str, Any], arguments: Mapping[str, Any]) -> Render:
 
 
 def _is_blank(widget: Widget, seen: ShownState) -> bool:
-    """Return whether a state shows nothing but layout."""
     try:
         parts = iterate_components(seen.tree(widget))
     except CallError:
@@ -228,7 +225,6 @@ _DATE = compile_pattern(r"\d{4}-\d\d-\d\d")
 
 
 def _shorten_lists(length: int, schema: Schema, sample: Arguments) -> Arguments:
-    """Cut the lists in `sample` to `length` elements, or to as few as the schema admits."""
     names = _collect_names(sample)
     waiting: list[Path] = [()]
     while waiting:
@@ -242,7 +238,6 @@ def _shorten_lists(length: int, schema: Schema, sample: Arguments) -> Arguments:
 
 
 def _repeat_elements(schema: Schema, sample: Arguments) -> Arguments:
-    """Repeat the elements of each list in `sample`, except lists within lists."""
     names = _collect_names(sample)
     lists = [path for path, value in _iterate_values(sample) if isinstance(value, list) and value]
     for path in lists:
@@ -259,7 +254,6 @@ def _repeat_elements(schema: Schema, sample: Arguments) -> Arguments:
 
 
 def _lengthen_texts(schema: Schema, sample: Arguments) -> Arguments:
-    """Lengthen the words in `sample` as far as the schema admits."""
     for path in _find_texts(sample):
         text = _get_at(sample, path)
         if not _NO_WORDS.fullmatch(text):
@@ -269,7 +263,6 @@ def _lengthen_texts(schema: Schema, sample: Arguments) -> Arguments:
 
 
 def _replace_texts(words: str, schema: Schema, sample: Arguments) -> Arguments:
-    """Replace each text in `sample` by whole words of about its length."""
     for path in _find_texts(sample):
         length = len(_get_at(sample, path))
         repeated = words * (length // len(words) + 1)
@@ -280,13 +273,11 @@ def _replace_texts(words: str, schema: Schema, sample: Arguments) -> Arguments:
 
 
 def _change(schema: Schema, sample: Arguments, path: Path, values: Iterable[Any]) -> Arguments:
-    """Put the first of `values` that the schema admits at `path`."""
     tried = (replace_at(sample, {path: value}) for value in values)
     return next(filter(schema.admits, tried), sample)
 
 
 def _iterate_values(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
-    """Yield everything in `value`, outer before inner."""
     yield path, value
     for step, inner in steps(value):
         yield from _iterate_values(inner, (*path, step))
@@ -297,7 +288,6 @@ def _get_at(value: Any, path: Path) -> Any:
 
 
 def _find_texts(sample: Arguments) -> list[Path]:
-    """Find the texts that may change: no addresses, and no keys that other values refer to."""
     names = _collect_names(sample)
     found = [(path, text) for path, text in _iterate_values(sample) if isinstance(text, str)]
     times = Counter(text for _, text in found)
@@ -316,7 +306,6 @@ def _collect_names(sample: Arguments) -> frozenset[str]:
 
 
 def _hold_names(elements: list[Any], names: frozenset[str]) -> bool:
-    """Return whether each element names a property: a column, or a series of a chart."""
     own = _collect_names({"": elements})
     return bool(elements) and all(
         isinstance(element, Mapping)
@@ -346,7 +335,6 @@ def _find_distinguishing(schema: Schema, sample: Arguments, path: Path) -> froze
 
 
 def _repeat_element(elements: list[Any], number: int, told_apart_by: frozenset[str]) -> Any:
-    """Return the element at `number` of a list that repeats, varied in each round."""
     rounds, index = divmod(number, len(elements))
     element = elements[index]
     if not rounds:
@@ -364,7 +352,6 @@ def _repeat_element(elements: list[Any], number: int, told_apart_by: frozenset[s
 
 
 def _vary_text(text: str, time: int, apart: int) -> str:
-    """Vary `text` for the repetition number `time`."""
     if "://" in text or text.startswith("data:"):
         return text
     if _DATE.match(text):

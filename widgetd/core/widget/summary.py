@@ -146,7 +146,6 @@ _ALL: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
 def _cut(value: Any, cuts: Mapping[str, Any]) -> Any:
-    """Remove `cuts` from `value` in one pass, however many paths there are."""
     if isinstance(value, list):
         return [_cut(element, cuts) for element in value]
     if not isinstance(value, Mapping) or cuts.keys().isdisjoint(value):

@@ -93,7 +93,6 @@ class Bearer(AccessToken):
 
 
 def build_refusal_counter() -> Counter[Reason]:
-    """Return a counter of refused requests, with each reason at 0."""
     return Counter(dict.fromkeys(_REFUSALS, 0))
 
 
@@ -208,7 +207,6 @@ class Access(TokenVerifier):
             self._delegated.remove(delegate)
 
     async def verify_token(self, token: str) -> Bearer | None:
-        """Return the verified token; None if it is invalid."""
         principal = find_principal((*self._grants, *self._delegated), token)
         if principal is not None:
             scopes = sorted(principal.scopes)
@@ -241,7 +239,6 @@ class Access(TokenVerifier):
 
 
 def principal_of(user: Any, otherwise: Otherwise) -> Principal | Otherwise:
-    """Return the principal of an authenticated `user`, or `otherwise` for any other value."""
     token = getattr(user, "access_token", None)
     return token.principal if isinstance(token, Bearer) else otherwise
 
@@ -271,7 +268,6 @@ def digest(token: str) -> bytes:
 
 
 def find_principal(granted: tuple[Principal, ...], token: str) -> Principal | None:
-    """Return the principal of `token`, in constant time; None if it is unknown."""
     wanted, found = digest(token), None
     for principal in granted:
         if compare_digest(principal.proof, wanted):

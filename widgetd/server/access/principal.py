@@ -60,7 +60,6 @@ class Audience:
         return self.elevated and self.selection == EVERYTHING
 
     def sees(self, widget: Widget) -> bool:
-        """Return whether the audience sees `widget`."""
         return (self.elevated or not is_elevated(widget)) and self.selection.admits(widget)
 
     def could_see(self, made: StoredRender | Origin) -> bool:
@@ -103,7 +102,6 @@ class Principal:
 
     @cached_property
     def audience(self) -> Audience:
-        """Return the audience that the principal belongs to."""
         return Audience(elevated=ELEVATED in self.scopes, selection=self.selection)
 
     def remaining_s(self, now: float) -> float:

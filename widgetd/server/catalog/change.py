@@ -32,12 +32,10 @@ class Change:
 
     @property
     def tools(self) -> tuple[str, ...]:
-        """Return every tool that is added, changed or removed."""
         return self.added + self.changed + self.removed
 
 
 def difference(before: Snapshot, after: Snapshot) -> Change:
-    """Return the change from one snapshot to another."""
     was, now = before.widgets, after.widgets
     touched = list_differing(was, now)
     changed = tuple(tool for tool in touched if tool in was and was[tool].key != now[tool].key)

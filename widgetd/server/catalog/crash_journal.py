@@ -188,7 +188,6 @@ class CrashJournal:
 
 
 def _read_slots(page: bytes, *, began_before: float) -> Iterator[tuple[str, str]]:
-    """Yield `(content, arguments)` of each slot in use."""
     slots = page[: len(page) // _SLOT.size * _SLOT.size]
     for content, began, arguments in _SLOT.iter_unpack(slots):
         if content[0] and began < began_before and content.isalnum():

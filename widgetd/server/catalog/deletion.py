@@ -40,7 +40,6 @@ class MissingFiles:
         )
 
     def list_due(self, now_s: float) -> list[str]:
-        """Return the missing files that count as deleted if a scan misses them at `now_s`."""
         return [path for path, until_s in self._until_s.items() if until_s <= now_s]
 
     def examine(
@@ -91,7 +90,6 @@ class MissingFiles:
         return [path for path in self._lacking if not any(path in paths for paths in existing)]
 
     def _doubt_absence(self, scan: Scan, absent: Collection[str], *, deleted: bool) -> None:
-        """Give files a minute to come back if they were probably not deleted."""
         was, root = self._root, scan.root
         if was is None or root is None or was == root:
             doubtful = [path for path in absent if path not in self._until_s]
@@ -108,7 +106,6 @@ class MissingFiles:
         self._until_s |= dict.fromkeys(doubtful, self._clock.steady_s() + LIMITS.empty_grace_s)
 
     def _believe_events(self, named: Collection[str]) -> None:
-        """End the doubt about files whose events came after the scan that missed them."""
         for path in self._doubted.intersection(named):
             self._until_s[path] = self._clock.steady_s() + LIMITS.deletion_grace_s
             self._doubted.discard(path)

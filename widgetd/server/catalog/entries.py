@@ -12,7 +12,6 @@ _log = get_logger()
 
 
 def key_of(source: Source, sidecar: Source | None) -> str:
-    """Return the key of the entry of a file and its sidecar."""
     return source.digest if sidecar is None else f"{source.digest}+{sidecar.digest}"
 
 

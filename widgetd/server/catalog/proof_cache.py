@@ -46,7 +46,6 @@ class ProofCache:
         return len(self._known)
 
     def take(self, path: str, digest: str) -> Proof | None:
-        """Return and forget the proof of a path with this content; None if there is none."""
         record = self._known.pop(path, None)
         return record.proof if record is not None and record.digest == digest else None
 
@@ -62,7 +61,6 @@ class ProofCache:
             self._lines_left = LIMITS.proof_lines + 2 * len(records)
 
     def _read(self) -> tuple[dict[str, ProofRecord], int]:
-        """Return the last proof of each path, and the number of lines."""
         lines = (self._state.read(FILE, most_bytes=LIMITS.proofs_bytes) or b"").splitlines()
         records = (record for record in map(decode, lines) if record is not None)
         known = {one.path: one for one in records if one.version == self._version}
@@ -96,7 +94,6 @@ def encode(record: ProofRecord) -> bytes:
 
 
 def decode(line: bytes) -> ProofRecord | None:
-    """Return the record of a line without its end; None if the line is damaged."""
     # The hash of a line that another program wrote may be right, so its content is not trusted.
     try:
         head, entry = (unseal(line) or b"").split(_SEPARATOR)

@@ -120,7 +120,6 @@ def _look(catalog: Catalog, hint: Hint) -> Snapshot:
 
 
 def _age_s(root: Path, served: Snapshot, change: Change, now_s: float, disk: Disk) -> float | None:
-    """Return the age of the newest changed file at `now_s`; None if none of them is left."""
     paths = [served.widgets[tool].definition.path for tool in change.added + change.changed]
     written_s = []
     for path in paths[: FILE_LIMITS.hinted_paths]:

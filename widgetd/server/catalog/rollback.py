@@ -155,7 +155,6 @@ class Rollback:
         return folder
 
     def _refuse(self, request: RollbackRequest, folder: Snapshot, problem: str) -> Snapshot:
-        """Withdraw a request, and go on serving what is served."""
         _log.warning("rollback.refused", rollback=request.generation, problem=problem)
         self._request = self.active
         if self.active is None:
@@ -182,7 +181,6 @@ class Rollback:
         return ""
 
     def _merge(self, folder: Snapshot) -> Snapshot:
-        """Put the generation's widgets into the folder's snapshot, whose faults stay visible."""
         if self._merged is not None and self._merged[0] is folder:
             return self._merged[1]
         changes: dict[str, Entry | None] = {
@@ -201,7 +199,6 @@ class Rollback:
 
 
 def _holds(entry: Entry | None, key: str) -> bool:
-    """Return whether an entry serves the content of a key."""
     if entry is None or entry.widget is None:
         return False
     digest, _, beside = key.partition("+")

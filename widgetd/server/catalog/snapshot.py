@@ -38,7 +38,6 @@ class Selection:
     exclude: frozenset[str] = frozenset()
 
     def admits(self, widget: Widget) -> bool:
-        """Return whether the widget is served."""
         if not (self.include or self.exclude):
             return True
         return self.admits_labels({widget.tool, *widget.definition.tags})
@@ -93,7 +92,6 @@ class SetHash:
     total: int = 0
 
     def update(self, *, add: Iterable[str], remove: Iterable[str]) -> SetHash:
-        """Return the hash with some lines added and some of its lines removed."""
         total = self.total + sum(map(_hash, add)) - sum(map(_hash, remove))
         return replace(self, total=total % (1 << 8 * _HASH_BYTES))
 
@@ -174,7 +172,6 @@ class Snapshot:
         return tuple(fault for path, fault in self.faults.items() if not self._serves(path))
 
     def _serves(self, path: str) -> str | None:
-        """Return the tool that serves the file at `path`; None if none does."""
         entry = self.entries.get(path)
         if entry is None or entry.widget is None:
             return None

@@ -55,18 +55,15 @@ class StateFolder:
 
     @classmethod
     def of(cls, state: Path, widgets: Path, system: System = SYSTEM) -> StateFolder:
-        """Return the folder in `state`, which others may share, of the folder `widgets`."""
         real = os.fsencode(system.disk.realpath(widgets))
         return cls(state / blake2b(real, digest_size=8).hexdigest(), system)
 
     def names(self, folder: str) -> list[str]:
-        """Return the names of the files in a folder of this one."""
         with self._attempting(folder), suppress(FileNotFoundError):
             return sorted(self._disk.listdir(self._path / folder))
         return []
 
     def read(self, name: str, *, most_bytes: int) -> bytes | None:
-        """Return the content of a file; None if there is none of at most `most_bytes`."""
         with (
             self._attempting(name),
             suppress(FileNotFoundError),
@@ -273,7 +270,6 @@ class StateFolder:
         return True
 
     def _try_lock(self, descriptor: int) -> bool:
-        """Return whether no other process has the lock; a file system may have no locks."""
         try:
             self._disk.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -76,7 +76,6 @@ class _Log:
     generations: int = 0
 
     def hash_with(self, changes: Changes) -> SetHash:
-        """Return the hash of the files with `changes`."""
         return self.hash.update(
             add=(f"{path} {key}" for path, key in changes.items() if key is not None),
             remove=(f"{path} {self.files[path]}" for path in changes if path in self.files),
@@ -111,7 +110,6 @@ class Versions:
         return versions[-LIMITS.versions :]
 
     def files(self, generation: str) -> Files:
-        """Return all files of a generation; none if it is not known."""
         _, versions = self._read()
         log, found = _Log(), {}
         for version in versions:
@@ -316,7 +314,6 @@ def _list_digests(versions: Iterable[Version]) -> set[str]:
 
 
 def _tools(snapshot: Snapshot, changes: Changes, before: Files) -> tuple[str, ...]:
-    """Name the first changed tools; a removed file by its path, since its tool is gone."""
     names = []
     for path, key in sorted(changes.items())[: LIMITS.logged_tools]:
         entry = snapshot.entries.get(path)

@@ -113,7 +113,6 @@ class ListenStreams:
         self.listen = ListenHandler(self.bus)
 
     async def publish(self, notice: Notice) -> None:
-        """Publish `notice` on all of them."""
         if notice.tools:
             await self.bus.publish(ToolsListChanged())
         if notice.resources:
@@ -194,7 +193,6 @@ class Clients:
     async def unsubscribe(
         self, context: sdk.Context, params: UnsubscribeRequestParams
     ) -> EmptyResult:
-        """Answer `resources/unsubscribe` of a legacy client."""
         if client := self._legacy.get(sdk.connection_of(context.session)):
             client.subscribed.discard(params.uri)
         return EmptyResult()
@@ -239,7 +237,6 @@ class Clients:
             self._sessions[session].has_stream = False
 
     def of_session(self, session: str) -> LegacyClient | None:
-        """Return the client of a legacy session; None before its first message."""
         return self._sessions.get(session)
 
     def end(self, principals: Collection[Principal]) -> None:

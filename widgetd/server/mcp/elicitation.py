@@ -160,7 +160,6 @@ class _RenderForm:
     ask: Ask | None = None
 
     def find_question(self, widget: Widget) -> Question | None:
-        """Return the form as a question; None leaves it to the text and the queue."""
         render, sidecar = self.render, widget.definition.sidecar
         if not render.has_actions or render.secret:
             return None
@@ -268,7 +267,6 @@ def _require_input(key: str, message: str, schema: Mapping[str, Any]) -> dict[st
 async def _ask_in_call(
     context: sdk.Context, timeout_s: float, message: str, schema: Mapping[str, Any]
 ) -> ElicitResult | None:
-    """Ask a legacy client's user during a call; None if no answer comes in time."""
     with anyio.move_on_after(timeout_s):
         try:
             return await context.session.elicit_form(message, dict(schema), context.request_id)

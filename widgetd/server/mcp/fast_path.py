@@ -169,7 +169,6 @@ class FastPath:
     async def _receive(
         self, scope: asgi.Scope, receive: asgi.Receive, messages: list[asgi.Message]
     ) -> Request | None:
-        """Return the request if it is plain and valid; append what is received to `messages`."""
         if scope.get("path") != self._path or scope["method"] != "POST":
             return None
         headers = dict(scope["headers"])
@@ -199,7 +198,6 @@ class FastPath:
     def _read(
         self, user: object, headers: Mapping[bytes, bytes], messages: Sequence[asgi.Message]
     ) -> Request | None:
-        """Parse the request; None if anything about it is unusual."""
         if messages[-1]["type"] != "http.request":
             return None
         try:
@@ -238,7 +236,6 @@ class FastPath:
     def _modern(
         self, name: str, method: Method, params: dict[str, Any], headers: Mapping[bytes, bytes]
     ) -> ClientInfo | None:
-        """Return the client of a modern request; None if anything about it is wrong."""
         meta, version = params.get("_meta"), asgi.read_header(headers, b"mcp-protocol-version")
         if not method.modern or meta is None or meta.get(PROTOCOL_VERSION_META_KEY) != version:
             return None
@@ -262,7 +259,6 @@ class FastPath:
         return client
 
     def _legacy(self, version: str, session: str, user: object) -> ClientInfo | None:
-        """Return the client of this user's open session after its handshake; None without one."""
         if version and version not in HANDSHAKE_PROTOCOL_VERSIONS:
             return None
         known = self._server.clients.of_session(session)
@@ -273,7 +269,6 @@ class FastPath:
         return client if usable else None
 
     async def _respond(self, request: Request) -> Parts:
-        """Answer a request that the fast path has taken over."""
         method, stamp = METHODS[request.method], b"" if request.session else self._stamp
         answering = partial(method.answer, self._server, request.prepared, stamp)
         with self._in_use(request):
@@ -294,7 +289,6 @@ class FastPath:
         return _response(request.id, b"result", answer.json)
 
     def _in_use(self, request: Request) -> AbstractContextManager[None]:
-        """Keep a legacy session open, as any request in it does."""
         known = self._server.clients.of_session(request.session)
         if known is None:
             return nullcontext()
@@ -327,7 +321,6 @@ class FastPath:
         return parts
 
     def _cancel(self, session: str, user: object, params: object) -> None:
-        """Cancel a waiting request of the user's session; the SDK gets the notification as well."""
         request_id = params.get("requestId") if isinstance(params, dict) else None
         waiting = self._waiting.get((session, str(request_id)))
         if waiting is not None and sdk.is_live(self._sessions, session, user):
@@ -341,7 +334,6 @@ def _remember(known: dict[K, V], key: K, value: V) -> None:
 
 
 def _is_plain(headers: Mapping[bytes, bytes]) -> bool:
-    """Return whether a request with these headers can be a plain one."""
     length = headers.get(b"content-length", b"")
     return (
         length.isdigit()
@@ -408,7 +400,6 @@ def _prepare_call(server: Server, caller: Caller, params: Params) -> Params | No
 
 
 def _may_wait(server: Server, request: Request) -> bool:
-    """Return whether the request calls a tool that waits, or a widget without a cached answer."""
     if request.method != CALLS:
         return False
     builtin = server.builtin.get(request.params["name"])

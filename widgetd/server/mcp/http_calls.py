@@ -83,8 +83,6 @@ async def _authorize_and_answer(
     params: Mapping[str, Any],
     rendered: Callable[[Caller], Awaitable[dict[str, Any]]],
 ) -> dict[str, Any]:
-    """Return the answer of `rendered` for an authorized caller, or the error."""
-
     async def answer(admitted: Caller) -> dict[str, Any]:
         # The shape of a tool result, so that observers need to know only one.
         try:

@@ -74,7 +74,6 @@ class GenerationCache:
         self._made: OrderedDict[tuple[int, Hashable], tuple[Snapshot, Pages]] = OrderedDict()
 
     def get(self, snapshot: Snapshot, kind: Hashable) -> Pages | None:
-        """Return the cached list of `snapshot`, or None."""
         if self._generation != snapshot.generation:
             self._generation = snapshot.generation
             self._made.clear()
@@ -82,7 +81,6 @@ class GenerationCache:
         return pages
 
     def put(self, snapshot: Snapshot, made: Pages, kind: Hashable) -> Pages:
-        """Cache the list of `snapshot` and return it."""
         self._made[id(snapshot), kind] = snapshot, made
         if len(self._made) > MAX_AUDIENCES:
             self._made.popitem(last=False)
@@ -126,13 +124,11 @@ class ToolListings:
         return self._cache.put(snapshot, pages, tools)
 
     def listed_widgets(self, snapshot: Snapshot) -> Mapping[str, Widget]:
-        """Return the widgets of `snapshot` that are listed; search finds the others."""
         if self._lists_everything(snapshot):
             return snapshot.widgets
         return {name: widget for name, widget in snapshot.widgets.items() if _is_pinned(widget)}
 
     def entry(self, widget: Widget) -> bytes:
-        """Return the list entry of `widget` as JSON."""
         return widget.entry or self._admit(widget)
 
     def wants_headers(self, widget: Widget) -> bool:
@@ -197,7 +193,6 @@ class ResourceListings:
         return self._cache.put(snapshot, pages, kind)
 
     def _entries(self, snapshot: Snapshot) -> Mapping[str, bytes]:
-        """Return the list entries of the resources of `snapshot`, by URI."""
         entries: dict[str, bytes] = {}
         for widget in self._shown(snapshot).values():
             value = self._made.get(widget)

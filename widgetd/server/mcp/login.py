@@ -32,7 +32,6 @@ class Challenges:
         self._access = access
 
     async def __call__(self, scope: asgi.Scope, receive: asgi.Receive, send: asgi.Send) -> None:
-        """Pass a request on, or refuse it with a challenge."""
         user = scope.get("user")
         principal = principal_of(user, None)
         reason: Reason | None = reason_of(scope) if principal is None else None
@@ -52,7 +51,6 @@ class Challenges:
         await asgi.respond(send, status, {"error_description": sentence}, headers)
 
     def _required_scope(self, body: bytes) -> str | None:
-        """Return the scope that a message needs; None if it needs none."""
         try:
             message = parse_json(body)
         except NotJsonError:

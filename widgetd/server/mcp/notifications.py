@@ -71,7 +71,6 @@ async def notify_of_renders(server: Server) -> None:
 
 
 def _compare(server: Server, before: Snapshot, after: Snapshot) -> Notice:
-    """Return what changed for clients that know `before`."""
     change = difference(before, after)
     was, now = (
         {

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 
 def show_data_prompt(context: Callable[[], ToolContext]) -> Prompt:
-    """Return the prompt `show_data(data, wish?)`; `context` gives the services of a request."""
-
     async def show_data(
         data: Annotated[str, Field(description="What is to be shown: JSON, CSV or plain text.")],
         wish: Annotated[str, Field(description="How, or what for, in a few words.")] = "",
@@ -56,7 +54,6 @@ def show_data_prompt(context: Callable[[], ToolContext]) -> Prompt:
 
 
 async def _find_fitting(context: ToolContext, data: str, wish: str) -> list[Widget]:
-    """Return the best widgets for the wish, the names in the data and its words, in turn."""
     ranks: list[list[Hit]] = []
     for question in (wish, " ".join(_list_properties(data)), data):
         if asked := question[:LONGEST_QUESTION].strip():

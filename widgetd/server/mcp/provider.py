@@ -203,7 +203,6 @@ class WidgetProvider(sdk.MountedProvider):
 
 
 def _with_page_prefix(tool: Tool, prefix: str) -> Tool:
-    """Return `tool` with its page's URI as clients of a mounted server know it."""
     meta = tool.get_meta()
     ui = meta.get("ui", {})
     if "resourceUri" not in ui:

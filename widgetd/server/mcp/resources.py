@@ -90,7 +90,6 @@ def resources_of(readable: Iterable[BuiltinResource]) -> Iterator[Resource]:
 async def read_of_toolset(
     readable: Iterable[BuiltinResource], uri: str, context: ToolContext
 ) -> Resource | None:
-    """Read the resource of a toolset at `uri`; None if there is none."""
     for one in readable:
         value = one.value_of(uri)
         content = None if value is None else await one.read(context, value)
@@ -164,7 +163,6 @@ class Resources:
         )
 
     def templates(self, readable: Iterable[BuiltinResource]) -> tuple[ResourceTemplate, ...]:
-        """Return the resource templates."""
         return (
             *(
                 _template(one.name, one.uri, one.description, one.mime_type)
@@ -180,7 +178,6 @@ class Resources:
         )
 
     def find(self, uri: str, snapshot: Snapshot, prefix: str = "") -> Resource | None:
-        """Return the resource at `uri`, except renders; None if there is none."""
         if uri in (UI_TYPES, RESULT_SCHEMA):
             return next(one for one in self.of_all(snapshot) if str(one.uri) == uri)
         if (match := _WIDGET.fullmatch(uri)) and match[1] in snapshot.widgets:
@@ -212,7 +209,6 @@ class Resources:
         )
 
     def _page(self, widget: Widget, content: str = "") -> Resource:
-        """Return the page of a widget; a list of resources needs no content."""
         allowed = sorted({*widget.definition.image_origins, *self.image_origins})
         csp = {"connectDomains": [], "resourceDomains": allowed}
         return ServedResource(

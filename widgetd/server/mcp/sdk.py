@@ -103,7 +103,6 @@ def protocol_error(error: CallError) -> MCPError:
 
 
 def lowlevel_of(server: FastMCP) -> Server[Any]:
-    """Return the SDK's server inside a FastMCP server."""
     return cast("Server[Any]", server._mcp_server)  # noqa: SLF001 - FastMCP offers no public way
 
 
@@ -196,7 +195,6 @@ def stream_answers(endpoint: Any, session: str | None) -> None:
 
 
 def route_of(app: Any, path: str) -> Any:
-    """Return the route of the MCP endpoint at `path`; its `app` is the endpoint in its layers."""
     return next(route for route in app.routes if getattr(route, "path", None) == path)
 
 
@@ -209,12 +207,10 @@ def wrap_endpoint(route: Any, layer: Callable[[App], Layer]) -> Layer:
 
 
 def put_before(app: Any, layer: Callable[[App], App]) -> None:
-    """Put `layer` in front of all middleware of an HTTP app."""
     app.middleware_stack = layer(app.middleware_stack or app.build_middleware_stack())
 
 
 def host_check(app: Any) -> Callable[[Scope], Awaitable[bool]]:
-    """Return the Host check of an app, for requests that have no Origin."""
     [guard] = [one for one in app.user_middleware if one.cls is HostOriginGuardMiddleware]
 
     async def passes(scope: Scope) -> bool:
@@ -241,7 +237,6 @@ async def authenticate(auth: TokenVerifier, header: bytes) -> AuthenticatedUser 
 
 
 def end_stream(endpoint: Any, session: str) -> None:
-    """End the standing GET stream of a legacy session, if there is one."""
     transport = sessions_of(endpoint).get(session)
     if transport is not None:
         transport.close_standalone_sse_stream()

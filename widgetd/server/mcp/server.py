@@ -191,7 +191,6 @@ class Server:
         )
 
     def readable_by(self, principal: Principal) -> tuple[BuiltinResource, ...]:
-        """Return the resources of toolsets that `principal` may read."""
         return tuple(one for one in self._readable if one.scope in principal.scopes)
 
     def provide(self, *services: object) -> None:
@@ -199,7 +198,6 @@ class Server:
         self.services.update({type(service): service for service in services})
 
     def end_streams(self, gone: Collection[Principal] | None = None) -> None:
-        """End the notification streams of the principals in `gone`; by default of all."""
         if gone is None:
             self.clients.close()
         else:

@@ -84,7 +84,6 @@ class Sessions:
         return len(sdk.sessions_of(self.app))
 
     def end_streams(self, gone: Collection[Principal] | None = None) -> None:
-        """End the standing streams of these principals' sessions; of all sessions by default."""
         for session, owner in self._owners.items():
             if gone is None or owner in gone:
                 sdk.end_stream(self.app, session)
@@ -174,7 +173,6 @@ class Sessions:
                 self._owners[session] = self._owners.pop(session)
 
     async def _make_room(self, name: str) -> bool:
-        """Return whether `name` may open a session, closing the longest idle one if needed."""
         alive = sdk.sessions_of(self.app)
         self._owners = {one: owner for one, owner in self._owners.items() if one in alive}
         theirs = sum(owner.name == name for owner in self._owners.values()) + self._opening[name]

@@ -63,7 +63,6 @@ class LineQueue:
         return self._thread is not None and self._thread.is_alive()
 
     def add(self, line: bytes) -> None:
-        """Queue a line, or count it as lost."""
         with self._lock:
             if self._bytes + len(line) > self._most_bytes:
                 self._lose(1)

@@ -63,7 +63,6 @@ class LogRing:
         self.bytes_kept = 0
 
     def __call__(self, _logger: object, method: str, event: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Store the event and pass it on unchanged."""
         at = str(event.get("timestamp", ""))
         fields = {
             "at": at,

@@ -129,7 +129,6 @@ async def observe_call(
     builtin: Collection[str],
     observers: Collection[Observer],
 ) -> T:
-    """Run `handler` for a call, report the call to all observers and return the answer."""
     started_s = SYSTEM.clock.steady_s()
     answer: Any = {}
     try:

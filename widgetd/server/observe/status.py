@@ -58,7 +58,6 @@ class Health:
             callback()
 
     def on_next_scan(self, callback: Callable[[], None]) -> None:
-        """Call `callback` once, after the next scan."""
         self._waiting.append(callback)
 
     def is_progressing(self) -> bool:

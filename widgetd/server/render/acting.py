@@ -144,7 +144,6 @@ class ActionRunner:
         return None if known is None else await self.find_outcome(str(known[_STORED]))
 
     async def find_outcome(self, operation: str) -> ActionOutcome | None:
-        """Return the outcome of an operation; None if it is not known."""
         found = await self.store.idempotency.recall(_outcome_key(operation))
         return None if found is None else ActionOutcome(**found)
 
@@ -168,7 +167,6 @@ class ActionRunner:
     async def _ask(
         self, press: Press, operation: str, request: Mapping[str, Any], title: str
     ) -> dict[str, Any]:
-        """Keep the request, and return the question whether to send it."""
         # As text, for integers of any length.
         call = {_STORED: operation, "request": to_json(request).decode()}
         token = await self._confirmations.ask(call, owner=press.principal)
@@ -277,7 +275,6 @@ class ActionRunner:
         return change, outcome
 
     async def _await_outcome(self, press: Press, operation: str, until: float) -> ActionOutcome:
-        """Wait for the outcome of an operation that another request claimed."""
         renders, version = self.store.renders, press.render.version
         while (outcome := await self.find_outcome(operation)) is None:
             left_s = until - self.rendering.system.clock.wall_s()
@@ -364,7 +361,6 @@ def _change_error(problem: str) -> CallError:
 
 
 def _question(press: Press, title: str) -> str:
-    """Return the question for the person: the author's, else the tool's title; and the request."""
     action, arguments = press.action, _arguments(press.render)
     question = action.question(arguments, press.payload, press.hidden) or f"{title}?"
     request = action.request(arguments, press.payload, press.hidden, is_shown=True)

@@ -47,7 +47,6 @@ class ActionCaller:
     """Calls tools of upstreams for actions; this one is of a daemon without any."""
 
     def find_terms(self, _upstream: str, _tool: str) -> ActionTerms | None:
-        """Return the operator's terms for a tool; None where no action may call it."""
         return None
 
     async def call_action(
@@ -68,7 +67,6 @@ class ActionCaller:
 
 
 def not_allowed(upstream: str, tool: str) -> CallError:
-    """Return the error for a tool that the operator does not allow as an action (W5011)."""
     problem = f"the operator does not allow the action '{tool}' of the upstream '{upstream}'"
     return CallError("W5011", f'{problem}; it takes actions = ["{tool}"] in the upstreams file')
 
@@ -87,7 +85,6 @@ class DryRun(ActionCaller):
     _renders: OrderedDict[str, StoredRender] = field(default_factory=OrderedDict)
 
     def find_terms(self, upstream: str, tool: str) -> ActionTerms:
-        """Return the terms of the prepared answer."""
         return ActionTerms(
             confirm=bool(self._find(upstream, tool).get("confirm", True)), title=tool
         )
@@ -102,12 +99,10 @@ class DryRun(ActionCaller):
         return self.answers.get(upstream, {}).get(tool, {})
 
     def newest(self, render: StoredRender) -> StoredRender:
-        """Return the newest version of a render on this page."""
         here = self._renders.get(render.id)
         return render if here is None or here.version < render.version else here
 
     def remember(self, render: StoredRender) -> None:
-        """Remember a version."""
         self._renders[render.id] = render
         self._renders.move_to_end(render.id)
         if len(self._renders) > LIMITS.dry_renders:

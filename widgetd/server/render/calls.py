@@ -371,7 +371,6 @@ class Renderer:
         return render
 
     async def _run(self, arguments: Mapping[str, Any], draw: Callable[[], T]) -> T:
-        """Call `draw`, in a worker thread if it draws from large arguments."""
         if size(arguments, LIMITS.threaded_values) > LIMITS.threaded_values:
             return await self.system.threads.run_blocking(draw, limiter=self._thread_limit)
         return draw()
@@ -403,7 +402,6 @@ class Renderer:
         started_s: float,
         made: Render | None = None,
     ) -> _Drawn:
-        """Draw in whichever thread; `filled` has the arguments if a feed completed them."""
         with self.journal.rendering(widget.key, self.journal.digest(arguments)):
             identity = self._new_id() if widget.definition.sidecar.ids else ""
             if filled is not None:
@@ -485,7 +483,6 @@ class _Drawn(NamedTuple):
 
 
 def _local_mark(widget: Widget, arguments: Mapping[str, Any], state: Mapping[str, Any]) -> bytes:
-    """Return what a page needs to change its local state, as `LocalMark` types it."""
     sidecar = widget.definition.sidecar
     mark: dict[str, Any] = {"state": state, "actions": [*sidecar.local]}
     program = program_digest(program_or_empty(widget))

@@ -21,7 +21,6 @@ class MetaModel(BaseModel):
     model_config = ConfigDict(frozen=True, alias_generator=to_camel, populate_by_name=True)
 
     def wire(self) -> dict[str, Any]:
-        """Return the model as it is sent."""
         return self.model_dump(by_alias=True, exclude_none=True, mode="json")
 
 

@@ -85,7 +85,6 @@ class InlineImages:
         return tree
 
     def _find(self, tree: bytes) -> list[str]:
-        """Return the addresses of images in `tree` that the operator allows, each once."""
         found = dict.fromkeys(image[2].decode() for image in read_tokens(_IMAGE, tree))
         return [
             url

@@ -124,7 +124,6 @@ def _chart(node: Node) -> list[str]:
 
 
 def _field(node: Node) -> list[str]:
-    """Return a field with its value, its choices and what it asks for."""
     name = _line(node.get("label") or node.get("ariaLabel") or node.get("name"))
     value = node.get("defaultChecked", node.get("defaultValue"))
     if node.get("type") == "Checkbox":

@@ -17,7 +17,6 @@ TEXT = "text/plain"
 
 
 def json_text(value: object) -> str:
-    """Return `value` as JSON."""
     return to_json(value).decode()
 
 

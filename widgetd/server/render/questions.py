@@ -50,5 +50,4 @@ def escape_hidden(text: str) -> str:
 
 
 def to_text(value: object) -> str:
-    """Return a text as it is, and any other value as JSON."""
     return value if isinstance(value, str) else to_json(value).decode()

@@ -295,7 +295,6 @@ def _priority(shown: bytes) -> float | None:
 
 
 def render_uri(render_id: str) -> str:
-    """Return the URI of a stored render."""
     return RENDERS + render_id
 
 
@@ -307,7 +306,6 @@ def structured_result(answer: Mapping[str, Any], *blocks: Block) -> Result:
 
 
 def text_block(text: str) -> Block:
-    """Return a text block."""
     return {"type": "text", "text": text}
 
 

@@ -45,7 +45,6 @@ PROGRAM_ID = "widgetd-program"
 
 
 def page_of(view: str, program: bytes) -> str:
-    """Return the page `view` with the program of its widget inside; as it is without one."""
     if not program:
         return view
     digest = f' data-digest="{program_digest(program)}"'
@@ -58,12 +57,10 @@ def _with_block(view: str, element: str, json: str, attributes: str = "") -> str
 
 
 def _escaped(json: bytes) -> str:
-    """Return JSON that ends no element."""
     return json.decode().replace("<", "\\u003c")
 
 
 def frame_headers(image_origins: Iterable[str]) -> dict[str, str]:
-    """Return the headers of the page in a frame that may load images from these origins."""
     images = " ".join(sorted(set(image_origins)))
     return {
         "content-security-policy": FRAME_POLICY.replace(" {images}", images and f" {images}"),

@@ -103,7 +103,6 @@ class Search:
         return self.find(snapshot, query, limit, tags=tags, audience=audience)
 
     async def explain_unknown(self, name: str, caller: Caller) -> CallError:
-        """Return the error for an unknown widget, with the one that is for what `name` says."""
         hits, _ = await self.search(caller, name.replace("_", " "), 1)
         found = hits[0].widget.tool if hits else ""
         return unknown_widget(name, caller.snapshot.widgets, found=found)

@@ -94,7 +94,6 @@ class SearchIndex(Generic[Document]):
         self._trigrams: dict[str, set[str]] | None = None
 
     def following(self, documents: Mapping[str, Document]) -> Self:
-        """Update the index to `documents` and return it."""
         before, self._documents = self._documents, documents
         for key in list_missing(before, documents):
             self._remove(key, before[key])
@@ -181,7 +180,6 @@ class SearchIndex(Generic[Document]):
         return log(1 + (len(self._lengths) - having + 0.5) / (having + 0.5))
 
     def _meanings(self, word: str) -> Mapping[str, float]:
-        """Return the words of documents that `word` may mean, each with its weight."""
         meanings = {alias: ALIAS for alias in _aliases().get(word, ()) if alias in self._postings}
         if word in self._postings:
             return {**meanings, word: 1.0}
@@ -248,7 +246,6 @@ class SearchIndex(Generic[Document]):
 
 
 def best_of(scores: Mapping[str, float], limit: int) -> list[str]:
-    """Return the keys of the `limit` best scores, best first; equal scores by key."""
     # Only candidates are sorted by key; there may be many thousand scores.
     least = min(nlargest(limit, scores.values()), default=0.0)
     best = (key for key, score in scores.items() if score >= least)

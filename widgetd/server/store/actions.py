@@ -164,7 +164,6 @@ class LocalActions(Actions):
         self._queues: OrderedDict[str, _Queue] = OrderedDict()
 
     async def queue(self, render_id: str, key: str, new: Action) -> int:
-        """Queue an action unless its key has one; return the number of the one that it has."""
         encode_payload(new.payload, self._bounds)
         queue = self._live(render_id) or self._open(render_id, new.origin.owner)
         if key not in queue.keys:
@@ -173,7 +172,6 @@ class LocalActions(Actions):
         return queue.keys[key]
 
     async def look(self, render_id: str, after: int) -> Awaited | None:
-        """Return the actions after `after`, or that there will be none; None to wait."""
         unread = self.unread(render_id, after)
         if unread:
             return Awaited(status="actions", next=unread[-1].seq, actions=unread)
@@ -194,7 +192,6 @@ class LocalActions(Actions):
         return tuple(queued.action for queued in queue.unread)
 
     def count_unread(self) -> int:
-        """Return the number of unread actions of all renders."""
         return sum(len(queue.unread) for queue in self._queues.values())
 
     def release(self) -> tuple[Queued, ...]:
@@ -235,7 +232,6 @@ class LocalActions(Actions):
             queue.keys.popitem(last=False)
 
     def _live(self, render_id: str) -> _Queue | None:
-        """Return the render's queue and begin its time to live again; None if there is none."""
         queue, now = self._queues.get(render_id), self._timer()
         if queue is None or queue.until <= now:
             return None
@@ -288,6 +284,5 @@ def encode_payload(payload: object, bounds: Bounds) -> bytes:
 
 
 def queue_full(unread: int) -> CallError:
-    """Return the error for a full queue (W2402)."""
     hint = "try again when await_widget_action has read them"
     return call_again("W2402", f"{unread} actions of this render are unread", hint)

@@ -85,7 +85,6 @@ class LocalCache:
         return value
 
     async def get(self, key: str) -> bytes | None:
-        """Return the value of `key`, or None."""
         return self._entries.get(key)
 
     newest = get
@@ -94,7 +93,6 @@ class LocalCache:
     async def replace(
         self, key: str, value: bytes, *, standing: bytes, owner: str, ttl_s: float | None = None
     ) -> bool:
-        """Replace `standing` by `value`; return False if the key has another value."""
         if await self.get(key) != standing:
             return False
         self._entries.drop(key)
@@ -240,7 +238,6 @@ class Renders:
 def _add_mapped(
     standing: StoredRender, changed: StoredRender, version: int
 ) -> tuple[tuple[int, bytes], ...]:
-    """Return the mapped arguments of recent versions, with those of the next version."""
     if not changed.mapped or standing.mapped[-1:] == changed.mapped[-1:]:
         return standing.mapped
     mapped = changed.mapped[-1][1]
@@ -310,7 +307,6 @@ def read_answer(kept: bytes) -> Mapping[str, Any]:
 
 
 def key_digest(idempotency_key: str) -> str:
-    """Return a digest of a key of any length."""
     return blake2b(idempotency_key.encode(), digest_size=16).hexdigest()
 
 

@@ -145,7 +145,6 @@ class StoredRender:
     rate_tokens_until: float = 0.0
 
     def mapped_at(self, version: int) -> bytes | None:
-        """Return the mapped arguments of a version; None if they are not kept."""
         known = (mapped for first, mapped in reversed(self.mapped) if first <= version)
         return next(known, None) if version <= self.version else None
 
@@ -263,7 +262,6 @@ class StoredRender:
 
 
 def _read(fields: Mapping[str, Any], name: str, default: Any) -> Any:
-    """Return a field; `default` where it is missing or of another type."""
     value = fields.get(name)
     kinds = (int, float) if type(default) is float else (type(default),)
     return value if type(value) in kinds else default
@@ -381,7 +379,6 @@ class Decision:
 
     @property
     def is_allowed(self) -> bool:
-        """Return whether the request is allowed."""
         return not self.code
 
     @property
@@ -404,6 +401,5 @@ def call_again(code: str, problem: str, hint: str, **more: Any) -> CallError:
 
 
 def too_soon(code: str, problem: str, wait_s: float) -> CallError:
-    """Return an error for a call that may succeed after `wait_s`, unchanged."""
     hint = f"try again in {wait_s:.3g} s"
     return call_again(code, problem, hint, retry_after_s=round(wait_s, 3))

@@ -81,7 +81,6 @@ class OwnedEntries(Generic[T]):
             self.drop(next(iter(largest.entries)))
 
     def get(self, key: str, owner: str | None = None) -> T | None:
-        """Return the value of `key`, or None; with `owner` only if it is that owner's."""
         of, _, until = self._index.get(key, (None, 0, 0.0))
         if of is None or owner not in (None, of):
             return None
@@ -101,7 +100,6 @@ class OwnedEntries(Generic[T]):
             self.put(key, value, owner="", size_bytes=size_bytes, ttl_s=left_s)
 
     def drop(self, key: str) -> None:
-        """Drop the value of `key`, if there is one."""
         owner, size_bytes, _ = self._index.pop(key, (None, 0, 0.0))
         if owner is None:
             return
@@ -113,5 +111,4 @@ class OwnedEntries(Generic[T]):
             del self._shares[owner]
 
     def values(self) -> list[T]:
-        """Return all values."""
         return [value for share in self._shares.values() for value in share.entries.values()]

@@ -29,12 +29,10 @@ class Waiters:
         self.draining = False
 
     def notify(self, render_id: str) -> None:
-        """Wake the waiters for one render."""
         for event in self._waiting.get(render_id, ()):
             event.set()
 
     def notify_all(self) -> None:
-        """Wake all waiters."""
         for render_id in self._waiting:
             self.notify(render_id)
 
@@ -97,7 +95,6 @@ class ReplacedRenders:
         self._heard = anyio.Event()
 
     def __call__(self, render_id: str) -> None:
-        """Queue the id of a replaced render."""
         self._ids[render_id] = None
         self._heard.set()
 

@@ -71,11 +71,9 @@ class ConnectionSlots:
         return False
 
     def leave(self, connection: HttpConnection) -> None:
-        """Free the connection's slot."""
         self._for_probes.pop(connection, None)
 
     async def answer_probes(self, app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer probes with `app`, and all other requests with 503."""
         if scope["path"] in self._probes:
             await app(scope, receive, send)
             return
@@ -143,7 +141,6 @@ class HttpConnection(HttpToolsProtocol):
             self._arm(self._limits.header_s if header else self._limits.body_s)
 
     def on_message_begin(self) -> None:
-        """Begin a request."""
         super().on_message_begin()
         self._has_begun = True
         self._expected, self._advanced = _Expected.HEADER, True
@@ -173,7 +170,6 @@ class HttpConnection(HttpToolsProtocol):
         super().on_body(body)
 
     def on_message_complete(self) -> None:
-        """Complete the request."""
         self._disarm()
         self._expected = _Expected.NOTHING
         if not self.cycle.response_started:
@@ -202,7 +198,6 @@ class HttpConnection(HttpToolsProtocol):
 
     @property
     def _answering(self) -> RequestResponseCycle | None:
-        """The latest request, until its response is complete."""
         last = cast("RequestResponseCycle | None", self.cycle)
         return None if last is None or last.response_complete else last
 
@@ -245,7 +240,6 @@ class HttpConnection(HttpToolsProtocol):
             self._refuse(408)
 
     def _refuse(self, status: int, reason: str = "") -> None:
-        """Refuse a request and close; earlier requests on this connection are answered first."""
         self._disarm()
         self._refused = True
         cycle, inside = self._answering, self._expected is _Expected.BODY
@@ -333,5 +327,4 @@ class _Transport:
         self._linger(self._transport)
 
     def is_closing(self) -> bool:
-        """Return whether the transport is closing."""
         return self._is_closed or self._transport.is_closing()

@@ -150,7 +150,6 @@ class Metrics(Observer):
             self._differences.labels(widget.tool).inc()
 
     def on_upload(self, upload: Upload) -> None:
-        """Count an upload."""
         self._uploads.labels(upload.outcome).inc()
 
     def on_notice(self, notice: Notice) -> None:
@@ -189,7 +188,6 @@ class Metrics(Observer):
         )
 
     def upstream_called(self, upstream: str, outcome: str, seconds: float) -> None:
-        """Count a call of an upstream."""
         self._upstream_calls.labels(upstream, outcome).inc()
         self._upstream_seconds.labels(upstream).observe(seconds)
 
@@ -260,7 +258,6 @@ class _Children(dict[str, Child]):
         self._child_of = child_of
 
     def __missing__(self, widget: str) -> Child:
-        """Create a widget's child."""
         child = self._child_of(widget)
         self[widget] = child
         return child
@@ -273,12 +270,10 @@ class _ScrapedCollector(Collector):
         self._collect = collect
 
     def collect(self) -> Iterator[Metric]:
-        """Build the metrics."""
         return self._collect()
 
 
 def _hide_names(collected: Collector, named: Collection[str]) -> Iterator[Metric]:
-    """Yield all metrics, with a pseudonym for each tool that is not in `named`."""
     for metric in collected.collect():
         metric.samples = [
             sample._replace(labels={**sample.labels, "widget": pseudonym(tool)})
@@ -290,7 +285,6 @@ def _hide_names(collected: Collector, named: Collection[str]) -> Iterator[Metric
 
 
 def _states(registry: Registry, health: Health) -> Iterator[Metric]:
-    """Yield the state of the snapshot, of its widgets and of the daemon."""
     snapshot = registry.current
     yield InfoMetricFamily(
         "widgetd_build",

@@ -55,7 +55,6 @@ class RefusedError(Exception):
         self.headers = headers or {}
 
     def response(self, headers: Mapping[str, str] = PAGE_HEADERS) -> Response:
-        """Return it as a response, with a page's `headers`."""
         return json_response(self.body, self.status, {**headers, **self.headers})
 
 
@@ -125,7 +124,6 @@ STATUSES: Mapping[str, int] = {
 
 
 def status_of(code: str) -> int:
-    """Return the HTTP status of `code`; 422 for any that is not in `STATUSES`."""
     return STATUSES.get(code, 422)
 
 
@@ -143,7 +141,6 @@ def json_response(
     status: int = 200,
     headers: Mapping[str, str] = PAGE_HEADERS,
 ) -> Response:
-    """Return `value` as a JSON response with the headers of pages."""
     content = orjson.dumps(value, default=dict)
     return Response(content, status, headers, media_type="application/json")
 

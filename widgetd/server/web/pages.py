@@ -143,7 +143,6 @@ async def _body(request: Request) -> bytes:
 
 
 def _object(body: bytes) -> Mapping[str, Any]:
-    """Parse the body as an object; raise W2009 where it is none."""
     try:
         value = parse_json(body)
     except NotJsonError as error:
@@ -156,7 +155,6 @@ def _object(body: bytes) -> Mapping[str, Any]:
 def _render_response(
     daemon: Daemon, request: Request, answer: dict[str, Any], done: int
 ) -> Response:
-    """Return `answer` as a response, with the status `done` unless it is an error."""
     error = answer.get("error", {})
     code, headers = error.get("code"), {}
     http_status = done if code is None else status_of(code)
@@ -205,7 +203,6 @@ METRICS_PAGE = WebPage(
 
 
 def daemon_routes(daemon: Daemon, guard: Guard, *, metrics: bool) -> list[PageRoute]:
-    """Return the routes of these pages, with or without `/metrics`."""
     return routes((*PAGES, METRICS_PAGE) if metrics else PAGES, daemon, guard)
 
 

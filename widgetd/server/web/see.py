@@ -227,7 +227,6 @@ PAGES = (
 
 
 def see_routes(see: See) -> list[PageRoute]:
-    """Return the routes of these pages."""
     return routes(PAGES, see)
 
 

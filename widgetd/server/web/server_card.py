@@ -49,7 +49,6 @@ _HEADERS = {
 
 
 def server_card(public_url: str) -> Mapping[str, Any]:
-    """Return the card of the server that clients reach at `public_url`."""
     host = urlsplit(public_url).hostname or "localhost"
     remote = {
         "type": "streamable-http",
@@ -67,7 +66,6 @@ def server_card(public_url: str) -> Mapping[str, Any]:
 
 
 def ai_catalog(public_url: str) -> Mapping[str, Any]:
-    """Return the catalog of the domain of `public_url`, whose one entry is the card."""
     host = urlsplit(public_url).hostname or ""
     entry = {
         "identifier": f"urn:air:{host}:mcp:{_TITLE}",

@@ -29,8 +29,6 @@ def static_files(package: str, folder: str = "static") -> Mapping[str, bytes]:
 def static_view(
     package: str, folder: str = "static", name: str = ""
 ) -> Callable[[Any, Request], Awaitable[Response]]:
-    """Return a view of the files of `package`: of the one called `name`, or that of the address."""
-
     async def view(_site: Any, request: Request) -> Response:
         named = name or request.path_params["name"]
         content = static_files(package, folder).get(named)

@@ -25,7 +25,6 @@ _KEY = compile_pattern(r"(?m)^( *)(&#34;.*?&#34;): ")
 
 
 def html(template: str, context: Mapping[str, Any]) -> str:
-    """Render the file `template` of `templates/` with `context`."""
     return _environment().get_template(template).render(context)
 
 
@@ -56,7 +55,6 @@ def _environment() -> Environment:
         """
 
         def filter_stream(self, stream: TokenStream) -> Iterator[Token]:
-            """Yield the tokens without line breaks and the indentation around them."""
             for token in stream:
                 text = token.value
                 if token.type == "data":

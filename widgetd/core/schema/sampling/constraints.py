@@ -33,11 +33,9 @@ class Constraints:
     parts: Sequence[Mapping[str, Json]]
 
     def all(self, keyword: str) -> Iterator[Json]:
-        """Return every value of `keyword`."""
         return (part[keyword] for part in self.parts if keyword in part)
 
     def bounds(self, keyword: str) -> list[float]:
-        """Return every number that `keyword` is."""
         return [bound for bound in self.all(keyword) if is_number(bound)]
 
     def least(self, keyword: str, otherwise: int = 0) -> int:
@@ -140,7 +138,6 @@ def make_strings(style: str, constraints: Constraints, name: str, ordinal: int) 
 
 
 def _fit(text: str, least: int, most: int) -> str:
-    """Repeat or cut `text` to between `least` and `most` characters."""
     if not text or most <= 0:
         return ""
     whole = text if len(text) >= least else (text + " ") * (least // (len(text) + 1) + 1)
@@ -161,7 +158,6 @@ def make_numbers(
 def _place_number(
     wanted: float, low: float | None, high: float | None, step: Fraction | None
 ) -> Json:
-    """Return the number nearest `wanted` that is within the bounds and on a step."""
     if low is not None and wanted < low:
         wanted = low
     if high is not None and wanted > high:

@@ -141,7 +141,6 @@ class _PatternReader:
         return piece
 
     def _read_escape(self, character: str) -> str:
-        """Return the characters that an escape stands for."""
         if character in CLASSES:
             return CLASSES[character]
         if character in CONTROLS:

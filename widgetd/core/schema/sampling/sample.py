@@ -80,7 +80,6 @@ class _AcceptsAll(Explainer):
     is_exhausted = False
 
     def fits(self, schema: Subschema, value: Json) -> bool:  # noqa: ARG002 - as its base has it
-        """Accept any value."""
         return True
 
 
@@ -142,7 +141,6 @@ class _Sampler:
     def _choose(
         self, schema: Subschema, position: _Position, choice: int
     ) -> tuple[Constraints | None, int]:
-        """Choose alternatives; return what then applies, if anything, and the number of choices."""
         parts: dict[int, Mapping[str, Json]] = {}
         choices = 1
         waiting = [schema]
@@ -167,7 +165,6 @@ class _Sampler:
     def _order(
         self, schema: Mapping[str, Json], branches: list[Subschema], position: _Position
     ) -> list[Subschema]:
-        """Order `branches` for trying: null last, unless nulls are wanted."""
         if self._keeps_small([schema], position):
             return sorted(branches, key=self._depths.of)
         nulls = [branch for branch in branches if _is_null(branch)]
@@ -176,11 +173,9 @@ class _Sampler:
         return [*nulls, *others] if self._style == "nulls" else [*others, *nulls]
 
     def _keeps_small(self, parts: Iterable[Mapping[str, Json]], position: _Position) -> bool:
-        """Return whether to keep a value small: always, or if it recurs inside its own kind."""
         return self._style == "smallest" or any(id(part) in position.within for part in parts)
 
     def _list_values(self, constraints: Constraints, position: _Position) -> Iterator[Json]:
-        """Yield values to try, likeliest first."""
         choices = constraints.choices()
         if choices is not None:
             nulls_wanted = self._style == "nulls"
@@ -350,7 +345,6 @@ class _ShallowestDepths:
         self._known: dict[int, float] = {}
 
     def of(self, schema: Subschema) -> float:
-        """Return the depth of the shallowest value of `schema`; `inf` if it has none."""
         if not self._known:
             schemas = list(self._document.subschemas())
             for _ in range(LIMITS.depth_rounds):

@@ -164,7 +164,6 @@ def choose_word(name: str, ordinal: int) -> str:
 
 
 def choose_number(name: str, ordinal: int) -> float:
-    """Return a number for the property `name`; another for each `ordinal`."""
     return next((NUMBERS[part] for part in _split_name(name) if part in NUMBERS), 2) + ordinal
 
 
@@ -176,6 +175,5 @@ def _split_name(name: str) -> Iterator[str]:
 
 
 def make_formatted(name: str, ordinal: int) -> str | None:
-    """Return a string of the format `name`; None if the format is unknown."""
     known = FORMATS.get(name)
     return known[ordinal % len(known)] if known else None

@@ -52,7 +52,6 @@ _PRICES: Final[Mapping[str, Price]] = MappingProxyType(
 
 
 def _with_prices(sort: str, bodies: Mapping[str, Function]) -> Mapping[str, Function]:
-    """Return functions that pay the price of the vocabulary before they begin."""
     rows = VOCABULARY[sort]
     return MappingProxyType(
         {name: _with_price(_PRICES[rows[name]["price"]], body) for name, body in bodies.items()}

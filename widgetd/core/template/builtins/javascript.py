@@ -179,12 +179,10 @@ OPERATORS: Final[Mapping[str, Binary]] = MappingProxyType(
 
 
 def negative(budget: Budget, value: Value) -> Value:
-    """Return `-value`."""
     return ABSENT if value is ABSENT else _to_number(-number(budget, value))
 
 
 def positive(budget: Budget, value: Value) -> Value:
-    """Return `+value`."""
     return ABSENT if value is ABSENT else number(budget, value)
 
 

@@ -86,7 +86,6 @@ def _fold_case(budget: Budget, key: Key, case_sensitive: Value) -> Key:
 
 
 def _sort(budget: Budget, values: Any, key: Key, *, reverse: bool = False) -> list[Value]:
-    """Sort values, nothing last; charged by what the comparisons read."""
     keyed = [(_rank(key(value)), value) for value in values]
     read = sum([weight(budget, rank[-1]) for rank, _ in keyed]) + 2 * len(keyed)
     budget.scan(read * len(keyed).bit_length())
@@ -195,7 +194,6 @@ largest: Final = _extreme(reverse=True)
 
 
 def join(budget: Budget, value: Value, d: Value = "", attribute: Value = None) -> str:
-    """Join the texts of a list with `d`."""
     if is_nothing(attribute):
         return join_with(budget, text(budget, d), value)
     read = getter(budget, attribute)
@@ -230,7 +228,6 @@ def reverse(budget: Budget, value: Value) -> Value:
 def default(
     _budget: Budget, value: Value, default_value: Value = "", boolean: Value = False
 ) -> Value:
-    """Return the value, or `default_value` if it is absent; with `boolean`, if it is falsy."""
     return default_value if value is ABSENT or (boolean and not value) else value
 
 
@@ -301,21 +298,18 @@ def _require_own(budget: Budget, subject: list[Value], method: str) -> TemplateL
 
 
 def append(budget: Budget, subject: list[Value], value: Value) -> None:
-    """Append `value` to a list."""
     changed = _require_own(budget, subject, "append")
     grow(budget, changed, [value])
     changed.append(value)
 
 
 def extend(budget: Budget, subject: list[Value], values: Value) -> None:
-    """Append all `values` to a list."""
     changed, added = _require_own(budget, subject, "extend"), list(elements(budget, values))
     grow(budget, changed, added)
     changed.extend(added)
 
 
 def insert(budget: Budget, subject: list[Value], at: Value, value: Value) -> None:
-    """Insert `value` before the position `at`."""
     changed, place = _require_own(budget, subject, "insert"), whole(at, "index")
     grow(budget, changed, [value])
     changed.insert(place, value)
@@ -345,7 +339,6 @@ def index(budget: Budget, subject: list[Value], value: Value) -> int:
 
 
 def get(budget: Budget, subject: dict[Value, Value], key: Value, default: Value = None) -> Value:
-    """Return the value under `key`, or `default`."""
     return subject.get(dict_key(budget, key), default)
 
 

@@ -114,7 +114,6 @@ class Cycler(RuntimeObject):
         self.at = 0
 
     def member(self, name: Value) -> Value:
-        """Return the current value for `current`."""
         return self.values[self.at] if name == "current" else ABSENT
 
 

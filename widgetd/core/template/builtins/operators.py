@@ -85,7 +85,6 @@ def multiply(budget: Budget, left: Value, right: Value) -> Value:
 
 
 def power(_budget: Budget, left: Value, right: Value) -> Value:
-    """Return `left` to the power of `right`."""
     if is_nothing(left) or is_nothing(right):
         return ABSENT
     if not (is_number(left) and is_number(right)):
@@ -272,7 +271,6 @@ def _read(value: str, base: int) -> Value:
 
 
 def floating(_budget: Budget, value: Value, default: Value = 0.0) -> Value:
-    """Return a float, or `default` if the value cannot be read as one."""
     try:
         return require_computable(float(value))
     except (TypeError, ValueError, OverflowError):

@@ -48,7 +48,6 @@ string = text
 
 
 def charge_text(budget: Budget, value: Value, growth: int = 1) -> str:
-    """Return `value` as text, charging `growth` times its length for its result."""
     string = text(budget, value)
     budget.text(growth * len(string))
     return string
@@ -92,7 +91,6 @@ rstrip: Final = _stripping(str.rstrip)
 
 
 def replace(budget: Budget, value: Value, old: Value, new: Value, count: Value = None) -> str:
-    """Replace `old` by `new`, at most `count` times."""
     string, old, new = text(budget, value), text(budget, old), text(budget, new)
     budget.search(len(string), len(old))
     found = string.count(old)
@@ -145,14 +143,12 @@ def urlencode(budget: Budget, value: Value) -> str:
 
 
 def join_with(budget: Budget, separator: str, values: Value) -> str:
-    """Join the texts of `values` with `separator`."""
     parts = [text(budget, each) for each in elements(budget, values)]
     budget.text(sum(map(len, parts)) + len(separator) * len(parts))
     return separator.join(parts)
 
 
 def split(budget: Budget, value: Value, separator: Value = None, most: Value = -1) -> Value:
-    """Split at white space, or at each `separator`."""
     string = charge_text(budget, value)
     between = None if is_nothing(separator) else text(budget, separator)
     if between is None:
@@ -202,7 +198,6 @@ _center: Final = _fitting(str.center)
 
 
 def center(budget: Budget, value: Value, width: Value = 80) -> str:
-    """Center a text in `width` characters."""
     return _center(budget, value, width)
 
 
@@ -261,7 +256,6 @@ def wordwrap(  # noqa: PLR0917 - the filter takes them by position
 
 
 def tojson_filter(budget: Budget, value: Value, indent: Value = None) -> str:
-    """Return a value as JSON, in one line or indented."""
     if not is_nothing(indent):
         return to_indented_json(budget, value, indent)
     string = tojson(budget, value)
@@ -287,7 +281,6 @@ _CONVERSION: Final = compile_pattern(
 
 
 def fill_format(budget: Budget, template: str, args: list[Value], named: dict[str, Value]) -> str:
-    """Fill the conversions of `template` from `args` in turn, or by key from `named`."""
     budget.scan(8 * len(template))
     parts: list[str] = []
     end, pending = 0, iter(args)

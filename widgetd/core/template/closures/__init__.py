@@ -29,5 +29,4 @@ def compile_body(program: Program, *, traced: bool = False) -> Execute:
 
 
 def compile_value(program: Program) -> Evaluate:
-    """Return the closure that evaluates a program of one expression."""
     return Compiler(OPERATORS, STATEMENTS).expression(program.root)

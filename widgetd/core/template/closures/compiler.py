@@ -41,7 +41,6 @@ class Compiler:
         self.traced = traced
 
     def expression(self, expr: Expr) -> Evaluate:
-        """Return the closure that evaluates `expr`."""
         self.nodes += 1
         if type(expr) is int:
             return lambda frame: frame[expr]
@@ -79,13 +78,10 @@ class Compiler:
 
 
 def constant(value: Value) -> Evaluate:
-    """Return the closure of a constant."""
     return lambda _frame: value
 
 
 def with_place(place: int, evaluate: Evaluate) -> Evaluate:
-    """Return `evaluate` with its failures reported at `place`."""
-
     def run(frame: Frame) -> Value:
         try:
             return evaluate(frame)

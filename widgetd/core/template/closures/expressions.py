@@ -158,7 +158,6 @@ def _method(compiler: Compiler, op: Op) -> Evaluate:
 
 
 def _make_call(compiler: Compiler, op: Op) -> Evaluate:
-    """Call a value: a macro, a joiner, a loop."""
     callee = compiler.expression(op.operands[0])
 
     def find(frame: Frame) -> Function:
@@ -315,7 +314,6 @@ class Macro(RuntimeObject):
         self.run = run
 
     def member(self, name: Value) -> Value:
-        """Return the macro's `name`."""
         return self.name if name == "name" else ABSENT
 
     def call(self, budget: Budget, args: list[Value], kwargs: dict[str, Value]) -> Value:

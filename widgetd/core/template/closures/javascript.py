@@ -202,7 +202,6 @@ _Spread = list[tuple[bool, Evaluate]]
 
 
 def _spread(compiler: Compiler, operands: tuple[Expr, ...]) -> _Spread:
-    """Return the closures of values, and which of them are lists to be spread."""
     return [
         (True, compiler.expression(each.operands[0]))
         if type(each) is Op and each.name == "..."
@@ -221,7 +220,6 @@ def _gather(values: _Spread, frame: Frame) -> list[Value]:
 
 
 def _spread_object(compiler: Compiler, op: Op) -> Evaluate:
-    """Return the closure of an object that spreads others, or computes its keys."""
     kids, *parts = op.operands
     entries = [
         (None if key is None else compiler.expression(key), compiler.expression(value))

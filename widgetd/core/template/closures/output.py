@@ -130,7 +130,6 @@ class Piece(str):
 
     @classmethod
     def of(cls, text: str, place: int, *, constant: bool) -> Piece:
-        """Return `text` as written by the expression or constant at `place`."""
         piece = cls(text)
         piece.place, piece.constant = place, constant
         return piece

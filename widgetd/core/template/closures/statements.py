@@ -90,7 +90,6 @@ class _ForLoop:
         return chosen
 
     def run(self, frame: Frame, out: list[str]) -> None:
-        """Run a loop whose body does not read `loop`."""
         values = self.choose(frame, self.items(frame))
         body, slot, bind = self.body, self.slot, self.bind
         if slot is None:

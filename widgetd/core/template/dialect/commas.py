@@ -47,7 +47,6 @@ _BEFORE_VALUE: Final = frozenset({"", "[", "{", ",", ":"})
 
 
 def is_json(text: str) -> bool:
-    """Return whether `text` is one JSON value."""
     try:
         orjson.loads(text)
     except orjson.JSONDecodeError:

@@ -45,7 +45,6 @@ _ADVICE: Final[Mapping[str, str]] = MappingProxyType(
 
 
 def advice(problem: str) -> str:
-    """Return the advice for a problem of the parser."""
     right = (right for start, right in _ADVICE.items() if problem.startswith(start))
     return next(right, "write it as Jinja reads it")
 
@@ -84,7 +83,6 @@ def find_converted(text: str) -> frozenset[int]:
 
 
 def _is_literal(tag: Sequence[Token]) -> bool:
-    """Return whether a tag writes a template literal with a single value and nothing else."""
     value = tag[:-3]
     if [token.value for token in tag[-3:-1]] != ["|", "tojson"] or tag[-1].type != "variable_end":
         return False

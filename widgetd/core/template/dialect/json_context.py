@@ -262,7 +262,6 @@ class _ContextWalk(NodeVisitor):
     def visit_CallBlock(
         self, node: nodes.CallBlock | nodes.FilterBlock, states: States, turn: Turn | None
     ) -> States:
-        """Return the states after a `call` or `filter` block, which writes what it captured."""
         self.aside(node, states, None if isinstance(node, nodes.CallBlock) else turn)
         self.record_value(node, states)
         return frozenset(self.unknown(point) for point in states)
@@ -303,7 +302,6 @@ _REST_OF_STRING: Final = compile_pattern(r'(?s)\A(?:[^"\\]++|\\.)*+"')
 
 
 def _after(text: str, state: int) -> tuple[int, list[Comma]]:
-    """Return the state after `text`, and the mistakes in its commas."""
     mistakes: list[Comma] = []
     start = 0
     if state == IN_STRING:

@@ -58,7 +58,6 @@ def _pairs(among: list[nodes.Node]) -> Iterator[tuple[str, nodes.Node, nodes.Nod
 
 
 def _first_value(node: nodes.Node) -> nodes.Node | None:
-    """Return the first value of an output, white space aside."""
     if not isinstance(node, nodes.Output):
         return None
     for each in node.nodes:

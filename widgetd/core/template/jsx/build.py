@@ -223,7 +223,6 @@ class Builder(StatementBuilder):
     JOIN = "js`"
 
     def template(self, node: Node, block: JsxScope) -> Expr:
-        """Build a template literal."""
         parts = [
             self.expression(only(each), block)
             if each.kind == "template_substitution"
@@ -328,7 +327,6 @@ class Builder(StatementBuilder):
         return tuple(bound), let(assigned, self._body(function.node, inner), node)
 
     def _write_out(self, function: Function, args: list[Any], node: Node) -> Expr:
-        """Build the result of a function at the place that calls it."""
         if function.node in self._running:
             raise node.fault(
                 f"this calls itself: {node.excerpt}", "write map or reduce over a list"
@@ -350,7 +348,6 @@ class Builder(StatementBuilder):
             self._use = before
 
     def _body(self, function: Node, block: JsxScope) -> Expr:
-        """Build a function's body: an expression, or statements and what is returned."""
         node = function.fields["body"]
         if node.kind != "statement_block":
             return self.expression(node, block)
@@ -410,7 +407,6 @@ class Builder(StatementBuilder):
         return let(held, Op("js?:", operands, value.place), None)
 
     def _text_of(self, children: tuple[Expr, ...], node: Node) -> Expr:
-        """Build the text that children read as; what React shows as nothing is left out."""
         if all(isinstance(each, str) for each in children):
             return "".join(children)
         inside = [child for each in node.children for child in _inside_fragments(each)]
@@ -424,7 +420,6 @@ class Builder(StatementBuilder):
         return Op("jsm", ("join", Op("<>", children, node.start), ""), node.start)
 
     def _component(self, component: Function, node: Node, block: JsxScope) -> Expr:
-        """Build an element of the author's own component."""
         entries: list[tuple[Any, Any]] = []
         for key, value in attributes_of(node, self.report, takes_functions=True):
             function = self.function_of(value, block) if isinstance(value, Node) else None
@@ -448,7 +443,6 @@ class Builder(StatementBuilder):
         return let(assigned, self._write_out(component, [properties], node), node)
 
     def _new(self, node: Node, block: JsxScope) -> Expr:
-        """Build `new Set(list)`, which is the list without repetitions."""
         name = node.fields["constructor"].text
         given = node.fields["arguments"].children if "arguments" in node.fields else []
         if name != "Set":
@@ -519,7 +513,6 @@ def _inside_fragments(node: Node) -> list[Node]:
 
 
 def _no_call(callee: Node, name: str, *, is_method: bool) -> Fault:
-    """Return the fault of a call that is not available, with what to write instead."""
     node = callee.fields["property"] if is_method else callee
     problem = (
         f"the method {name} is not available" if is_method else f"there is no {callee.excerpt}()"

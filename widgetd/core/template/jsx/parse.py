@@ -80,7 +80,6 @@ class Node:
 
     @property
     def text(self) -> str:
-        """Return the source text of the node."""
         return self._source[self._start : self._end].decode(errors="replace")
 
     @property
@@ -90,11 +89,9 @@ class Node:
         return line if len(line) <= _EXCERPT_CHARS else line[: _EXCERPT_CHARS - 1] + "…"
 
     def text_between(self, left: Node, right: Node) -> str:
-        """Return the source text behind `left` and before `right`."""
         return self._source[left._end : right._start].decode(errors="replace")
 
     def fault(self, problem: str, advice: str) -> Fault:
-        """Return a fault that points at this node."""
         return Fault(CODE, self.start, problem, advice)
 
 
@@ -191,7 +188,6 @@ def _syntax_fault(root: tree_sitter.Node, source: bytes) -> Fault:
 
 
 def _offsets(source: bytes) -> Callable[[int], int]:
-    """Return the function from a byte's position to its character's."""
     if source.isascii():
         return int
     starts = [0, *accumulate((byte & 0xC0) != 0x80 for byte in source)]

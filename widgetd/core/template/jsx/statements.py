@@ -100,7 +100,6 @@ class StatementBuilder(ABC):
         return name if name in _OPERATORS else ""
 
     def path(self, expr: Expr) -> str | None:
-        """Return the path of the argument that `expr` reads; None if that is not certain."""
         if type(expr) is int:
             return self.paths.get(expr)
         if type(expr) is not Op:
@@ -124,13 +123,11 @@ class StatementBuilder(ABC):
     # --- names ---
 
     def argument(self, name: str) -> int:
-        """Return the slot of the argument `name`."""
         slot = self.layout.argument(name)
         self.paths[slot] = name
         return slot
 
     def slot(self, value: Expr) -> int:
-        """Return a new slot for `value`."""
         slot = self.layout.slot()
         if path := self.path(value):
             self.paths[slot] = path
@@ -225,7 +222,6 @@ class StatementBuilder(ABC):
         return assigned
 
     def property(self, value: Properties, key: str) -> Any:
-        """Return a property of a component."""
         if value.attributes is not None:
             return value.attributes.get(key, UNDEFINED)
         return self.argument(key)
@@ -245,7 +241,6 @@ class StatementBuilder(ABC):
         return assigned
 
     def _whole(self, value: Any, node: Node) -> Expr:
-        """Return a value that an expression can read."""
         if value is _UNSET:
             problem = f"'{node.excerpt}' is used before it is set"
             raise node.fault(problem, "take a name that no argument has, or move it up")
@@ -340,7 +335,6 @@ class StatementBuilder(ABC):
     def _cases(
         self, node: Node, block: JsxScope
     ) -> tuple[list[Expr], list[tuple[Expr, list[Node]]]]:
-        """Return the assignments before a switch, and the tests and statements of its cases."""
         held, subject = self.hold(self.expression(node.fields["value"], block))
         branches: list[tuple[Expr, list[Node]]] = []
         default: list[Node] | None = None
@@ -366,7 +360,6 @@ class StatementBuilder(ABC):
         return held, branches if default is None else [*branches, (True, default)]
 
     def _statement(self, node: Node, block: JsxScope) -> list[Expr]:
-        """Build a statement that returns nothing, as slots and values by turns."""
         kind = node.kind
         if kind in _DECLARATIONS:
             return self._declaration(node, block)
@@ -487,7 +480,6 @@ class StatementBuilder(ABC):
         return [self.layout.slot(), Op("jsloop", ("map", values, (((slot, None),),), turn))]
 
     def function_of(self, node: Node, block: JsxScope) -> Function | None:
-        """Return the function that a node is or names."""
         node = unwrap(node)
         if node.kind in FUNCTION_NODES:
             return Function(node=node, block=block)

@@ -45,7 +45,6 @@ def tag_of(node: Node) -> str:
 
 
 def is_fragment(node: Node) -> bool:
-    """Return whether `node` is `<>…</>`, in any spelling."""
     return node.kind in ELEMENTS and tag_of(node) in {"", "Fragment", "React.Fragment"}
 
 
@@ -121,13 +120,11 @@ def unescape(node: Node) -> str:
 
 
 def _string(node: Node) -> str:
-    """Return the text of a string; the lines of an attribute are joined."""
     said = unescape(node)
     return _INDENTED.sub(" ", said) if "\n" in node.text else said
 
 
 def _number(node: Node) -> float | int:
-    """Return the number of a literal."""
     digits = node.text.replace("_", "").lower()
     try:
         if digits.startswith(("0x", "0o", "0b")):
@@ -140,7 +137,6 @@ def _number(node: Node) -> float | int:
 
 
 def parameters(function: Node) -> list[Node]:
-    """Return the patterns of a function's parameters."""
     fields = function.fields
     return fields["parameters"].children if "parameters" in fields else [fields["parameter"]]
 

@@ -62,7 +62,6 @@ class View:
 
     @property
     def reads(self) -> tuple[Read, ...]:
-        """Return the reads of its arguments."""
         lines = Lines(self._text)
         found = {
             (lines.location(start), path): None for (start, _), path in self._read_paths.items()
@@ -99,7 +98,6 @@ class View:
 
     @property
     def names(self) -> frozenset[str]:
-        """Return the names of its arguments."""
         return names(self.reads)
 
     def render(self, arguments: Mapping[str, Value]) -> str:

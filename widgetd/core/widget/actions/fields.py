@@ -74,7 +74,6 @@ class FormField:
         return _REQUESTS.get(rules.get("format", ""), otherwise)
 
     def schema(self, *, submitted: bool) -> JsonSchema:
-        """Return the JSON Schema of its value; `submitted` requires the form to be complete."""
         needed = submitted and self.required
         if self.choices is not None:
             return {"enum": list(self.choices)}
@@ -106,7 +105,6 @@ class FormField:
 
 
 def find_field(component: Mapping[str, Any]) -> FormField | None:
-    """Return the field that a component is; None if it is none, or sends nothing."""
     if component.get("disabled") is True:
         return None
     found = _read_field(component)
@@ -168,7 +166,6 @@ def list_options(component: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _build_pattern_rules(component: Mapping[str, Any]) -> dict[str, Any]:
-    """Anchor the pattern as a browser does; return no rule if it cannot be matched here."""
     pattern = component.get("pattern")
     if not isinstance(pattern, str) or not pattern:
         return {}

@@ -173,7 +173,6 @@ def _add_default(schema: dict[str, Any], value: str | float | None) -> dict[str,
 
 
 def _parse_number(value: object) -> int | float | None:
-    """Return the number in `value`, which ChatKit types as text; a whole one as an integer."""
     if not isinstance(value, str | int | float):
         return None
     try:

@@ -117,7 +117,6 @@ class Trigger:
 
 
 def _add_objects(added: dict[str, Any], fields: tuple[FormField, ...]) -> None:
-    """Add the objects around each required field, so that the error names the field itself."""
     for field in fields:
         inner, path = added, field.path[:-1] if field.required else ()
         for part in path:
@@ -174,7 +173,6 @@ class TreeAction:
         raise _build_payload_error(invalid) if invalid else refused[0]
 
     def _find_mismatches(self, sent: Mapping[str, Any]) -> tuple[InvalidArgument, ...]:
-        """Return how a payload differs from every payload that the tree sends."""
         keys: dict[str, dict[bytes, Any]] = {}
         for trigger in self.triggers:
             for key, value in trigger.payload.items():
@@ -252,7 +250,6 @@ def to_object(payload: object) -> dict[str, Any]:
 
 
 def _list_fields(form: Node) -> tuple[FormField, ...]:
-    """Return all fields in a form, including those of nested forms."""
     found: dict[str, FormField] = {}
     for _, node in walk_components(form):
         if (field := find_field(node)) is not None:

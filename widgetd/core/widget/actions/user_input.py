@@ -36,7 +36,6 @@ def readable_input(
 
 
 def password_paths(tree: Mapping[str, Any]) -> set[str]:
-    """Return the dotted paths in payloads at which a tree asks for a password."""
     # A name that asks for a password anywhere in the tree counts everywhere: two forms may send
     # the same field, one of them as plain text.
     passwords = {

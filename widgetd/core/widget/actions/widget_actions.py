@@ -135,7 +135,6 @@ _LOCAL = "Changes only what the page shows; no one is told."
 
 
 def _render_samples(widget: Widget) -> Iterator[Tree]:
-    """Yield the trees of the author's samples and of generated ones, as far as they render."""
     definition = widget.definition
     authored = filter_admitted(
         widget, chain(list_examples(definition), list_studio_samples(definition))
@@ -148,7 +147,6 @@ def _render_samples(widget: Widget) -> Iterator[Tree]:
 
 
 def _merge_triggers(name: str, every: Collection[Trigger], template: str) -> WidgetAction:
-    """Merge all triggers of one type; fields are named only if the template's text names them."""
     keys: dict[str, set[str]] = {}
     fields: dict[str, FormField] = {}
     for trigger in every:
@@ -190,7 +188,6 @@ class TemplateAction:
 
 
 def find_template_actions(template: str) -> Iterator[TemplateAction]:
-    """Yield every action in the text of a template, in its order."""
     text = _COMMENT.sub(lambda comment: "" if comment[1] else comment[0], template)
     budget = count()
     for match in read_tokens(_PROPERTY, text):
@@ -209,7 +206,6 @@ def find_template_actions(template: str) -> Iterator[TemplateAction]:
 
 
 def _parse_object(text: str, start: int, budget: Iterator[int]) -> dict[str, Any] | None:
-    """Parse the JSON object at `start`, expressions as null; None if a statement shapes it."""
     parts: list[str] = []
     depth = 0
     for token in read_tokens(_TOKEN, text, start, adjacent=True):

@@ -114,7 +114,6 @@ class _PropertyChecker:
         return found
 
     def _resolve(self, schema: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-        """Return the alternatives in a part of the schema, references followed."""
         found = self._known.get(id(schema))
         if found is None:
             inner = schema.get("anyOf") or schema.get("oneOf") or ()
@@ -171,7 +170,6 @@ class _PropertyChecker:
                 yield from self._check_value(inner, items[0], owner, f"{at}/{index}")
 
     def _may_have(self, value: Any, schema: Mapping[str, Any]) -> bool:
-        """Return whether a value may be here, without regard to the values inside it."""
         if value is None:
             return True
         name = JSON_TYPES[type(value)]
@@ -182,8 +180,6 @@ class _PropertyChecker:
     def _choose_object(
         self, value: Mapping[str, Any], objects: list[Mapping[str, Any]]
     ) -> Mapping[str, Any]:
-        """Choose the kind of object that has the value's `type`, or shares most properties."""
-
         def likeness(one: Mapping[str, Any]) -> tuple[bool, int]:
             properties = one.get("properties", {})
             typed = "const" in properties.get("type", {}) and "type" in value
@@ -237,7 +233,6 @@ def _check_text(value: Any, documentation: str, owner: str, at: str) -> Iterator
 
 
 def _admits(schema: Mapping[str, Any], value: object) -> bool:
-    """Return whether a value of the schema's type is one that it lists, if it lists any."""
     if "enum" in schema:
         return value in schema["enum"]
     if "const" in schema:

@@ -63,5 +63,4 @@ ICON_PROPERTIES = tuple(sorted({name for one in TRAITS.values() for name in one.
 
 
 def get_traits(component: Mapping[str, object]) -> ComponentTraits:
-    """Return the traits of a component by its type."""
     return TRAITS.get(str(component.get("type")), _NONE)

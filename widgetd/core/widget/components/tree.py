@@ -71,7 +71,6 @@ def to_chatkit(tree: dict[str, Any]) -> DynamicWidgetRoot:
 
 
 def iterate_components(tree: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Yield each component of a tree, in no particular order."""
     waiting: list[Any] = [tree]
     while waiting:
         part = waiting.pop()
@@ -117,7 +116,6 @@ def _normalise(root: dict[str, Any]) -> None:
 
 
 def _flatten_children(children: list[Any]) -> list[Any]:
-    """Flatten lists in `children`, and drop null and booleans, as React does."""
     shown: list[Any] = []
     for child in children:
         if isinstance(child, list):

@@ -150,7 +150,6 @@ async def _find_earlier(context: ToolContext, arguments: Mapping[str, Any]) -> R
 def _accept_payload(
     widget: Widget | None, offered: TreeAction, sent: Mapping[str, Any]
 ) -> dict[str, Any] | Result:
-    """Return the payload as a reader may trust it, or the result that says what is wrong."""
     sensitive = () if widget is None else widget.definition.sidecar.sensitive
     try:
         payload = offered.accept(sent, sensitive)
@@ -210,7 +209,6 @@ def is_from_page(context: ToolContext, render: StoredRender, arguments: Mapping[
 def _shown_result(
     context: ToolContext, answer: dict[str, Any], render: StoredRender | None
 ) -> Result:
-    """Return an answer with the render as it is now, for the page to show."""
     answered = structured_result(answer)
     if render is None:
         return answered
@@ -225,7 +223,6 @@ def _record_keys(render_id: str, version: int) -> Iterator[str]:
 async def _record_action(
     store: Store, render: StoredRender, action: str, key: str, *, owner: str
 ) -> None:
-    """Record an accepted action of a version, for pages that are mounted later."""
     record = {"action": action, "key": key}
     for place in _record_keys(render.id, render.version):
         if await store.idempotency.remember(place, record, owner=owner) == record:
@@ -233,7 +230,6 @@ async def _record_action(
 
 
 async def find_last_action(store: Store, render_id: str, version: int) -> str:
-    """Return the last action that was accepted in a version of a render; empty without one."""
     last = ""
     for place in _record_keys(render_id, version):
         record = await store.idempotency.recall(place)

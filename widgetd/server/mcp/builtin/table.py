@@ -56,7 +56,6 @@ class ToolContext:
     observers: Sequence[Observer] = ()
 
     def use(self, service: type[Service]) -> Service:
-        """Return a toolset's service by its type."""
         return cast("Service", self.services[service])
 
 
@@ -136,7 +135,6 @@ class BuiltinTool:
         }
 
     def entry(self) -> bytes:
-        """Return its entry of `tools/list` as JSON."""
         return entry(self.entry_fields)
 
 
@@ -177,7 +175,6 @@ class BuiltinResource:
 
     @property
     def listed_uris(self) -> tuple[str, ...]:
-        """Return the addresses for `resources/list`."""
         return (
             tuple(self.stem + value for value in self.values) if self.is_template else (self.uri,)
         )
@@ -260,7 +257,6 @@ class BuiltinTools(Mapping[str, BuiltinTool]):
         return names
 
     def entries(self, names: frozenset[str]) -> Mapping[str, bytes]:
-        """Return the list entries of these tools as JSON, by name."""
         return {name: self._entries[name] for name in self._tools if name in names}
 
     def check(
@@ -299,7 +295,6 @@ def closed_object(
 
 
 def argument(kind: str, description: str, **constraints: Any) -> Mapping[str, Any]:
-    """Return the schema of an argument."""
     return {"type": kind, "description": description, **constraints}
 
 

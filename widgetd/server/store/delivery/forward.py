@@ -109,5 +109,4 @@ class Forwarder:
 
 
 def _message_id(render_id: str, action: Action) -> str:
-    """Return the id of the message, the same for every attempt."""
     return f"{render_id}.{action.seq}"

@@ -127,7 +127,6 @@ class SharedActions(Actions):
         self._ttl_ms = int(bounds.render_ttl_s * 1000)
 
     async def queue(self, render_id: str, key: str, new: Action) -> int:
-        """Queue an action unless its key has one; return the number of the one that it has."""
         try:
             seq = await self._add(render_id, key, new)
         except UnavailableError:
@@ -152,7 +151,6 @@ class SharedActions(Actions):
                 self._fallback.restore([one])
 
     async def _add(self, render_id: str, key: str, new: Action) -> int:
-        """Store an action and return its `seq`; 0 if its queue is full."""
         keys, most, origin = self._keys(render_id), self._bounds.actions, new.origin
         stored = {"owner": origin.owner, "elevated": origin.elevated, "marks": origin.labels}
         append = partial(
@@ -172,7 +170,6 @@ class SharedActions(Actions):
         return seq
 
     async def look(self, render_id: str, after: int) -> Awaited | None:
-        """Return the actions after `after`, or that there will be none; None to wait."""
         left = self._fallback.unread(render_id, after)
         try:
             known, unread = await self._unread(render_id, after)
@@ -186,7 +183,6 @@ class SharedActions(Actions):
         return Awaited(status="expired", next=after)
 
     async def _unread(self, render_id: str, after: int) -> tuple[bool, tuple[Action, ...]]:
-        """Return whether the server has the render, and its unread actions."""
         acknowledged = after if 0 < after < LOCAL_ORIGIN else 0
         keys, most = self._keys(render_id), self._bounds.actions
         while True:
@@ -200,7 +196,6 @@ class SharedActions(Actions):
                 return bool(known), tuple(action for _, action in read if action is not None)
 
     async def _take_out(self, stream: Key, read: Iterable[tuple[bytes, Action | None]]) -> bool:
-        """Delete the entries that are no actions; return whether there were any."""
         unreadable = [number for number, action in read if action is None]
         if unreadable:
             # Only the replica that deletes an entry counts it.
@@ -209,7 +204,6 @@ class SharedActions(Actions):
         return bool(unreadable)
 
     def _keys(self, render_id: str) -> tuple[Key, Key, Key]:
-        """Return the keys of the stream, its numbers and its idempotency keys."""
         return (
             self._connection.key("stream", "actions", "stream", render_id),
             self._connection.key("hash", "actions", "marks", render_id),
@@ -231,7 +225,6 @@ def _read(entries: Iterable[tuple[bytes, Sequence[bytes]]]) -> list[tuple[bytes,
 
 
 def _action(number: bytes, fields: Sequence[bytes]) -> Action | None:
-    """Parse an entry of the stream; return None if it is no action."""
     seq, _, rest = number.partition(b"-")
     values = dict(zip(fields[::2], fields[1::2], strict=True))
     try:

@@ -136,7 +136,6 @@ class SharedCache:
         self._version_of = version_of
 
     async def put(self, key: str, value: bytes, *, owner: str) -> bytes:
-        """Store `value` unless the key has one; return the one that the key has."""
         try:
             standing = await self._put_readable(key, value, owner)
         except UnavailableError:
@@ -175,7 +174,6 @@ class SharedCache:
         return standing  # type: ignore[no-any-return] # it is what the server was given
 
     async def replace(self, key: str, value: bytes, *, standing: bytes, owner: str) -> bool:
-        """Replace `standing` by `value`; return False if the key has another value."""
         try:
             if await self._put(key, value, owner, standing) != value:
                 return False
@@ -210,7 +208,6 @@ class SharedCache:
         return await self._local.get(key) is not None
 
     async def _put_readable(self, key: str, value: bytes, owner: str) -> bytes:
-        """Store `value` unless the key has a readable one; return the one that the key has."""
         unreadable: list[bytes] = []
         while True:
             standing: bytes = await self._put(key, value, owner, *unreadable)
@@ -219,7 +216,6 @@ class SharedCache:
             unreadable = [standing]
 
     async def _put(self, key: str, value: bytes, owner: str, *replaced: bytes) -> Any:
-        """Store `value` if the key has no value, or one of `replaced`; return what the key has."""
         local = self._local
         return await self._connection.run(
             _PUT,
@@ -235,7 +231,6 @@ class SharedCache:
         return self._connection.key("string", self._name, "value", key)
 
     def _owner(self, standing: bytes) -> str | None:
-        """Return the owner of a value; None for an unreadable one, which is counted."""
         try:
             return self._owner_of(standing)
         except ValueError:

@@ -140,7 +140,6 @@ class StoreConnection:
         return self._skipped.total()
 
     def key(self, kind: Kind, *parts: str) -> Key:
-        """Return a key; the first of `parts` is the part of the store."""
         return Key(":".join((self._prefix, *parts)), kind, parts[0])
 
     def skip(self, part: str, count: int = 1) -> None:
@@ -204,7 +203,6 @@ class StoreConnection:
             last_id = await self._connect(on_connect)
 
     async def _connect(self, on_connect: Callable[[], Awaitable[None]]) -> bytes | None:
-        """Connect and return the id of the last notification; None if the server is unusable."""
         try:
             last_id: bytes = await self._answer(_CONNECT, [self.notifications], ())
         except (RedisError, OSError) as error:
@@ -218,7 +216,6 @@ class StoreConnection:
         return last_id
 
     async def _listen(self, last_id: bytes) -> None:
-        """Pass on every notification after `last_id` until the connection fails."""
         stream, block_ms = self.notifications.name, int(LIMITS.block_s * 1000)
         try:
             while self.up:
@@ -247,7 +244,6 @@ class StoreConnection:
             self._waiters.notify(render_id)
 
     async def _begins_anew(self, last_id: bytes) -> bool:
-        """Return whether the stream was replaced by one whose ids are below `last_id`."""
         last: Any = await self._listener.xrevrange(self.notifications.name, count=1)
         return not last or _number(last[0][0]) < _number(last_id)
 
