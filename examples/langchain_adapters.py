@@ -1,6 +1,6 @@
 """A LangGraph agent that calls a widget through `langchain-mcp-adapters`.
 
-    make example-langchain-adapters
+    make example NAME=langchain_adapters
 
 The adapters need an older `mcp` than widgetd does, so this program runs in an
 environment of its own and knows of widgetd nothing but a URL. The chat model is

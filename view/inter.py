@@ -1,6 +1,6 @@
 """Write the face Inter as the package holds it: its files, what each of them covers, its licence.
 
-`make face` has npm fetch `@fontsource-variable/inter`; of its files the upright ones with an axis
+`npm pack @fontsource-variable/inter@5.3.0` fetches the package; of its files the upright ones with an axis
 of weights are taken, one for each script.
 """
 

@@ -1,6 +1,6 @@
 """Write Lucide's icons as the package holds them, and their licence beside them.
 
-`make icons` has npm fetch `lucide-static`; this turns its SVG files into `lucide.txt`, which is read
+`npm pack lucide-static@1.62.0` fetches the package; this turns its SVG files into `lucide.txt`, which is read
 a line at a time: sorted by name, a line is a name, a tab, and its shapes on a 24 by 24 grid as JSON.
 A path is its `d` alone, any other shape `[tag, attributes]`; a former name is `=` and the present one.
 """

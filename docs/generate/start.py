@@ -1,8 +1,8 @@
 """Walk docs/start.md as a newcomer would, in a fresh clone, and write down what is printed.
 
-`make start` runs the commands of its console block, in order, in a clone of what is committed; then
-it looks at the widget that they made in a browser, and keeps the picture. A command whose remark
-says so is left running.
+`python -m docs.generate.start` runs the commands of its console block, in order, in a clone of what
+is committed; then it looks at the widget that they made in a browser, and keeps the picture. A
+command whose remark says so is left running.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A shop with its stock, its basket and its bookings in SQLite: the upstream of three widgets.
 
-    make example-shop      # starts it, with a chat that shows the widgets
+    widgetd chat examples/shop/widgets --upstreams examples/shop/upstreams.toml
 
 Each changing tool looks its idempotency key up first, so a call that arrives twice is done once.
 """

@@ -35,7 +35,7 @@ def find_node() -> str | None:
 
 pytestmark = pytest.mark.skipif(
     not SUITE.exists() or find_node() is None,
-    reason="`make conformance` installs the suite, which needs Node 22, where npm is",
+    reason="`make environments` installs the suite, which needs Node 22, where npm is",
 )
 
 

@@ -20,11 +20,11 @@ MANIFESTS = sorted(set(KUBERNETES.glob("*.yaml")) - {KUBERNETES / "kustomization
 
 
 CLUSTERS = ROOT / ".venv-clusters" / "bin"
-"""Programs that `make clusters` installs: kubectl, and a Python with Helm."""
+"""Programs that `make environments` installs: kubectl, and a Python with Helm."""
 
 KUBECTL = shutil.which("kubectl") or shutil.which("kubectl", path=CLUSTERS)
 
-needs_kubectl = pytest.mark.skipif(KUBECTL is None, reason="needs kubectl; `make clusters` has it")
+needs_kubectl = pytest.mark.skipif(KUBECTL is None, reason="`make environments` has kubectl")
 
 
 def build_overlay(name: str) -> list[dict[str, Any]]:

@@ -33,7 +33,7 @@ print(json.dumps([errors, rendered]))
 """
 
 needs_helm = pytest.mark.skipif(
-    not PYTHON.exists(), reason="needs Helm, which `make clusters` installs"
+    not PYTHON.exists(), reason="needs Helm, which `make environments` installs"
 )
 
 

@@ -1,6 +1,6 @@
 """The wheel is complete: in an empty environment it serves, answers and takes pictures.
 
-`make wheel-test` does so on every Python that the machine has; the suite on the one it runs on.
+With SCALE=2 on every Python that the machine has, else on the one that runs the suite.
 """
 
 from __future__ import annotations
@@ -24,13 +24,14 @@ from mcp_types import TextResourceContents
 
 from tests.field.deploy.documents import ROOT
 from tests.support.clients import connect_client
+from tests.support.examples import SCALE
 from tests.support.processes import daemon_process
 from tests.system.server.web.asking import ask
 from widgetd.author.browser.chromium import find_chromium
 
 UV = shutil.which("uv")
 PATIENCE_S = 60
-EVERY_PYTHON = os.environ.get("PYTHONS") == "all"
+EVERY_PYTHON = SCALE > 1
 VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
 BUNDLE = ROOT / "build" / f"widgetd-{VERSION}.mcpb"
 
@@ -195,7 +196,7 @@ async def test_wheel_alone_serves_answers_and_takes_pictures(
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.skipif(not EVERY_PYTHON, reason="`make wheel-test` does it, with what is newest today")
+@pytest.mark.skipif(not EVERY_PYTHON, reason="SCALE=2 does it, with what is newest today")
 @pytest.mark.parametrize("install", [install_by_pip, install_by_pipx, install_by_uvx])
 @pytest.mark.parametrize("python", sorted(interpreters()))
 def test_installers_run_the_wheel_with_the_newest_of_its_dependencies(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import tomllib
 from base64 import b64decode
@@ -19,6 +18,7 @@ from tests.field.author.browser.staging import do
 from tests.field.author.testing.running import widgetd_test
 from tests.field.hosts.hosting import hosted
 from tests.field.server.web.browsing import needs_browser
+from tests.support.examples import SCALE
 from tests.support.widgets import widget_file
 from widgetd.author.browser.chromium import Chromium
 from widgetd.author.browser.emulated_stage import EmulatedStage, HostProfile
@@ -87,13 +87,12 @@ def test_hosts_that_draw_without_declaring_it_are_known_by_name_except_gateways(
     assert known == undeclared.keys() - {"gateway"}
 
 
-ALL_HOSTS = "ALL_HOSTS" in os.environ
-"""All emulated hosts draw all widgets by `make hosts`; without it, two of them do."""
+DRAWN = HOSTS if SCALE > 1 else ("chatgpt", "claude-desktop")
 
 
 @needs_browser
 @pytest.mark.timeout(PROFILE_S + 60)
-@pytest.mark.parametrize("name", HOSTS if ALL_HOSTS else ("chatgpt", "claude-desktop"))
+@pytest.mark.parametrize("name", DRAWN)
 async def test_host_draws_every_widget_and_submits_each_form_once(
     chromium: Chromium, name: str
 ) -> None:

@@ -25,7 +25,7 @@ pytestmark = needs_browser
 
 needs_inspector = pytest.mark.skipif(
     not INSPECTOR.exists() or shutil.which("node") is None,
-    reason="`make readers` installs MCP Inspector, where Node and npm are",
+    reason="`make environments` installs MCP Inspector, where Node and npm are",
 )
 
 

@@ -20,7 +20,7 @@ LEFT_OUT = {
     "recover.md": "generations of one's own; secure.md has its rollback",
     "scale.md": "clusters of one's own",
     "upstreams.md": "renders of one's own",
-    "start.md": "`make start` walks it and writes down what is printed",
+    "start.md": "`python -m docs.generate.start` walks it and writes down what is printed",
     "testing.md": "its commands are run by tests/field/author/testing",
 }
 """Pages whose commands are not run here, and what they need."""

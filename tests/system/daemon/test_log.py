@@ -15,13 +15,14 @@ import httpx2
 import pytest
 
 from tests.support.daemons import serving
+from tests.support.examples import SCALE
 from tests.support.forked_daemons import forked_daemon
 from tests.support.logs import captured_logs
 from tests.support.processes import PATIENCE_S
 from tests.support.widgets import widget_file
 from tests.system.server.web.asking import ask
 
-UNREAD_REQUESTS = round(2_500 * float(os.environ.get("SCALE", "1")))
+UNREAD_REQUESTS = round(2_500 * SCALE)
 """Their lines are longer than a pipe and the queue together."""
 
 _CRASH = """

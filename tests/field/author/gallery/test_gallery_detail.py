@@ -1,6 +1,6 @@
 """The page of one widget in a real browser: choices, copied text and messages.
 
-None of it needs a daemon: `make site-test` asks the same of a gallery of files.
+None of it needs a daemon: `GALLERY=built` asks the same of a gallery of files.
 """
 
 from __future__ import annotations

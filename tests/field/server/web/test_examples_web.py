@@ -26,7 +26,7 @@ pytestmark = needs_browser
 
 needs_vite = pytest.mark.skipif(
     not VITE.exists() or shutil.which("node") is None,
-    reason="`make web-examples` installs Vite and React, where Node and npm are",
+    reason="`make environments` installs Vite and React, where Node and npm are",
 )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import sys
 from collections.abc import AsyncIterator
@@ -20,6 +19,7 @@ from mcp_types import Implementation
 
 from tests.field.server.web.browsing import browsing, files_of, needs_browser
 from tests.support.daemons import serving
+from tests.support.examples import SCALE
 from tests.support.widgets import bundled_widgets
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ CLIENTS = (
     *("sdk legacy", "sdk modern", "fastmcp over stdio"),
 )
 NAMES = [one.tool for one in bundled_widgets()]
-SHOWN = NAMES if int(os.environ.get("SCALE", "1")) > 1 else ["create_task", "chart", "lead_form"]
+SHOWN = NAMES if SCALE > 1 else ["create_task", "chart", "lead_form"]
 """All with SCALE=2; a few in CI."""
 
 pytestmark = needs_browser

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -15,6 +14,7 @@ import anyio.lowlevel
 import orjson
 import pytest
 
+from tests.support.examples import SCALE
 from tests.system.server.mcp.booking import GIVEN, Airline, airport
 from tests.system.server.store.failing import FailingServer
 from widgetd.server.access.principal import LOCAL
@@ -25,7 +25,7 @@ from widgetd.server.render.result import Result
 from widgetd.server.store.contract import Bounds
 from widgetd.server.store.factory import Store, local_store
 
-INTERLEAVINGS = int(os.environ.get("INTERLEAVINGS", "500"))
+INTERLEAVINGS = round(500 * SCALE)
 DEADLINE_S = 600
 
 

@@ -6,8 +6,8 @@ else. Every list of tools carries it, so it is small or absent.
 The shapes are in files that are searched and never loaded, because a widget uses a handful of two
 thousand. A tree is sent with the shapes of its Lucide icons; the view has ChatKit's.
 
-Source: npm's lucide-static, for which `make icons` writes the file; @openai/apps-sdk-ui, for which
-`make view` does.
+Source: npm's lucide-static, of which `view/lucide.py` makes the file, and @openai/apps-sdk-ui, of
+which `make view` does.
 """
 
 from __future__ import annotations
