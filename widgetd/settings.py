@@ -95,10 +95,6 @@ class Settings(BaseModel):
         default="auto",
         description="have clients that draw nothing show their users the address of each widget",
     )
-    elicit_forms: bool = Field(
-        default=False,
-        description="have clients without a view ask their users what a widget's form asks",
-    )
     expose: Literal["tools", "search", "auto"] = Field(
         default="auto", description="tools to list; auto depends on list_tokens"
     )
@@ -324,7 +320,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     ),
     "results": (
         *("profile", "profiles", "text", "text_tokens", "inline_max_bytes", "strict"),
-        *("image_origin", "inline_image_origin", "links", "elicit_forms"),
+        *("image_origin", "inline_image_origin", "links"),
     ),
     "lists": (
         *("expose", "list_tokens", "page_size", "include", "exclude", "hide_formats"),

@@ -131,7 +131,7 @@ LIMITS: Mapping[str, tuple[str, ...]] = {
     ),
     "core.widget": ("program_bytes",),
     "server.web": ("arguments_bytes", "upload_bytes"),
-    "server.mcp": ("wait_s", "form_s", "note_chars"),
+    "server.mcp": ("wait_s", "note_chars"),
     "server.store": ("delivery_s", "deliveries"),
     "server.catalog": ("folder_files", "versions", "versions_bytes"),
     "author.browser": ("steps", "step_s", "session_hard_s", "trace_bytes", "picture_bytes"),

@@ -212,7 +212,6 @@ def build_server(
         ),
         expose=settings.expose,
         app_tools=settings.app_tools,
-        elicit_forms=settings.elicit_forms,
         list_tokens=settings.list_tokens,
         formats=not settings.hide_formats,
         page_size=settings.page_size,

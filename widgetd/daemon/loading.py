@@ -137,7 +137,6 @@ def configure_rules(
         strict=strict,
         image_origins=settings.image_origin,
         upstreams=upstreams,
-        elicit_forms=settings.elicit_forms,
     )
 
 

@@ -59,11 +59,9 @@ class ActionRule(_Table):
 
     Attributes:
         confirm: Whether a person must confirm each call.
-        elicit: Whether clients that draw no views may ask their users for it, by elicitation.
     """
 
     confirm: bool = True
-    elicit: bool = False
 
 
 class UpstreamTable(_Table):

@@ -96,7 +96,6 @@ class Upstreams(ActionCaller):
         known = called.actions.get(tool)
         return ActionTerms(
             confirm=rule.confirm,
-            elicit=rule.elicit,
             title=(known and known.title) or tool.replace("_", " ").capitalize(),
             patience_s=called.declaration.table.call_s,
         )

@@ -48,8 +48,6 @@ pytestmark = pytest.mark.skipif(
                 "server-initialize",
                 "server-session-lifecycle",
                 "tools-list",
-                "tools-call-elicitation",
-                "elicitation-sep1034-defaults",
                 "dns-rebinding-protection",
             },
         ),
@@ -59,9 +57,6 @@ pytestmark = pytest.mark.skipif(
                 "tools-list",
                 "caching",
                 "http-header-validation",
-                "input-required-result-result-type",
-                "input-required-result-missing-input-response",
-                "input-required-result-validate-input",
                 "dns-rebinding-protection",
             },
         ),
@@ -73,7 +68,7 @@ async def test_suite_reports_only_expected_failures(
     node = find_node()
     assert node is not None
     with anyio.fail_after(LIMIT_S):
-        async with serving(FOLDER / "widgets", elicit_forms=True) as url:
+        async with serving(FOLDER / "widgets") as url:
             options = {
                 "url": url,
                 "suite": "all",

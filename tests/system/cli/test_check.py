@@ -191,23 +191,3 @@ def test_path_outside_the_folder_is_neither_read_nor_awaited(
         ("Else", "W1003", "put a copy into the folder"),
         ("Pipe", "W1001", "put a regular file there"),
     ]
-
-
-@pytest.mark.parametrize("asks", [True, False])
-def test_form_unsuitable_for_elicitation_is_reported_where_it_is_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asks: bool
-) -> None:
-    field = '{"type":"Input","name":"code","pattern":"[0-9]{4}"}'
-    template = (
-        '{"type":"Card","asForm":true,"confirm":{"label":"Send","action":{"type":"code.send"}},'
-        f'"children":[{field}]}}'
-    )
-    (tmp_path / "Code.widget").write_text(widget_file("Code", template=template))
-    monkeypatch.setenv("WIDGETD_ELICIT_FORMS", str(asks).lower())
-
-    lines = [line for line in check_lines(tmp_path, str(tmp_path)) if "W1620" in line]
-    assert len(lines) == asks
-    assert (
-        not asks
-        or "clients without a view cannot be asked the form: 'code' has a pattern" in lines[0]
-    )

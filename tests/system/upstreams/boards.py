@@ -105,7 +105,12 @@ class Boards:
         """Call the widget."""
         caller = caller_for(self.server, LOCAL)
         widget = caller.snapshot.widgets[tool]
-        return await self.server.rendering.draw(widget, arguments or {"gate": "B4"}, caller)
+        return await self.server.rendering.render(
+            widget,
+            arguments or {"gate": "B4"},
+            caller.snapshot.generation,
+            owner=caller.principal.name,
+        )
 
     async def follow(self, render: StoredRender, after: int = 1) -> StoredRender:
         """Wait as a page does for a version after this one."""

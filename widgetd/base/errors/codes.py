@@ -163,8 +163,6 @@ WIDGETS = (
     Code("W1613", "warning", "a local action reads a name that does not exist"),
     Code("W1614", "warning", "nothing reads a name of the local state"),
     Code("W1615", "warning", "the template offers no action of a local action's type"),
-    # W162x: clients without a view
-    Code("W1620", "warning", "a form cannot be asked as a question"),
     # W1623 to W1629: several feeds
     Code("W1623", "fault", "one of several feeds has no name of its own"),
     Code("W1624", "fault", "several feeds have no mapping"),
@@ -189,7 +187,6 @@ CALLS = (
     Code("W2009", "fault", "the body of a request is not JSON"),
     Code("W2010", "fault", "a client is too old for the widget"),
     Code("W2011", "fault", "the arguments are too many to validate against the schema"),
-    Code("W2012", "fault", "a form cannot be asked as a question"),
     # W22xx: limits
     Code("W2201", "fault", "a principal exceeds its rate of calls"),
     Code("W2202", "fault", "a principal has too many concurrent calls"),

@@ -75,7 +75,6 @@ RULES = (
     Rule(("W1410",), ("widget", "outcomes", "image_origins"), images.check_image_origins),
     Rule(("W1330", "W1411", "W1415", "W1416"), ("widget", "outcomes"), images.check_components),
     Rule(("W1214", "W1615"), ("definition", "actions"), texts.check_described_actions),
-    Rule(("W1620",), ("definition", "outcomes", "elicit_forms"), texts.check_questions),
     Rule(("W1601",), ("feed", "definition", "upstreams"), texts.check_upstream),
     Rule(("W1603",), ("feed", "definition"), texts.check_feed_fields),
     Rule(("W1605",), ("definition", "upstreams"), texts.check_bound_actions),
@@ -117,7 +116,6 @@ class Subject:
         strict: Whether reading what the schema does not declare is a fault.
         image_origins: Origins that images may come from in every widget.
         upstreams: The tools that actions may call, by declared upstream; None if unknown.
-        elicit_forms: Whether clients without a view are asked the fields of forms.
     """
 
     def __init__(
@@ -127,10 +125,8 @@ class Subject:
         strict: bool,
         image_origins: Collection[str] = (),
         upstreams: Upstreams | None = None,
-        elicit_forms: bool = False,
     ) -> None:
         self.upstreams = upstreams
-        self.elicit_forms = elicit_forms or None
         self.widget = widget if isinstance(widget, Widget) else None
         self.definition = widget if isinstance(widget, Definition) else widget.definition
         self.strict = strict
@@ -200,7 +196,6 @@ def check_widget(
     strict: bool = False,
     image_origins: Collection[str] = (),
     upstreams: Upstreams | None = None,
-    elicit_forms: bool = False,
 ) -> tuple[Finding, ...]:
     """Return all findings about `widget`, in the order of its file's parts.
 
@@ -211,7 +206,6 @@ def check_widget(
         strict=strict,
         image_origins=image_origins,
         upstreams=upstreams,
-        elicit_forms=elicit_forms,
     )
     found: list[Finding] = []
     for rule in RULES:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from widgetd.base.errors import CallError, Finding
+from widgetd.base.errors import Finding
 from widgetd.base.text_search import did_you_mean, nearest
 from widgetd.core.checks.limits import LIMITS
-from widgetd.core.checks.renders import Outcome
 from widgetd.core.schema.json_values import pointer
 from widgetd.core.schema.phrase import join_alternatives
 from widgetd.core.schema.validator import Schema
 from widgetd.core.widget.actions import WidgetAction
-from widgetd.core.widget.actions.question import find_question
 from widgetd.core.widget.actions.widget_actions import find_template_actions
 from widgetd.core.widget.definition import Definition
 from widgetd.core.widget.document import KNOWN, OPTIONAL, READ_BY_MODELS
@@ -131,27 +129,6 @@ def check_described_actions(
         problem = f"the template has no action '{name}'"
         advice = did_you_mean(name, types, otherwise)
         yield sidecar_finding(definition, code, pointer(table, name), problem, advice)
-
-
-def check_questions(
-    definition: Definition,
-    outcomes: Iterable[Outcome],
-    elicit_forms: bool,  # noqa: ARG001 - without the setting the rule is skipped
-) -> Iterator[Finding]:
-    """Yield why clients without a view cannot be asked the form of a sample (W1620)."""
-    for one in outcomes:
-        try:
-            if one.tree is not None:
-                find_question(one.tree, definition.sidecar.sensitive)
-        except CallError as error:
-            problem = error.message.removeprefix("the form cannot be asked as a question: ")
-            yield Finding(
-                code="W1620",
-                path=definition.path,
-                problem=f"clients without a view cannot be asked the form: {problem}",
-                advice="they get the text, and the agent waits for the action as before",
-            )
-            return
 
 
 def check_upstream(

@@ -31,8 +31,6 @@ class WidgetLimits:
         action_tokens: Tokens of all actions in a template; beyond it only types are read.
         tried_forms: Forms tried that send the same action with the same payload.
         nested_forms: Nested forms, which HTML does not have.
-        question_fields: Fields of a form that clients without a view ask as a question.
-        question_choices: Choices of one of them.
         cached_findings: Cached findings per type of component.
         listed_values: Values that a finding lists; of more it names the nearest.
         program_bytes: The program of a page, as JSON.
@@ -63,8 +61,6 @@ class WidgetLimits:
     action_tokens: int = 20_000
     tried_forms: int = 50
     nested_forms: int = 4
-    question_fields: int = 24
-    question_choices: int = 100
     cached_findings: int = 512
     listed_values: int = 10
     program_bytes: int = 16 * 1024

@@ -225,7 +225,6 @@ class ClientInfo(NamedTuple):
         version: `clientInfo.version`; empty if not sent.
         apps: Whether it shows MCP Apps views.
         asks: Whether it supports elicitation before a call is answered.
-        asks_in_call: Whether it supports elicitation during a call, as the legacy era has it.
         protocol: The protocol version of the request, as `2026-07-28`; empty in-process.
     """
 
@@ -234,7 +233,6 @@ class ClientInfo(NamedTuple):
     apps: bool = False
     asks: bool = False
     protocol: str = ""
-    asks_in_call: bool = False
 
 
 UNNAMED = ClientInfo()

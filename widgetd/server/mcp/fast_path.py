@@ -390,8 +390,6 @@ async def _call(server: Server, params: Params, stamp: bytes, caller: Caller) ->
 def _prepare_call(server: Server, caller: Caller, params: Params) -> Params | None:
     name = params["name"]
     widget, builtin = caller.snapshot.widgets.get(name), server.builtin.get(name)
-    if server.asks_forms(caller.client) and (widget is not None or name == "render_widget"):
-        return None
     if widget is not None:
         is_plain = not server.listings.wants_headers(widget)
     else:

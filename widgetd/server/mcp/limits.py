@@ -25,7 +25,6 @@ class ServerLimits:
             about 12,000.
         threaded_resources: New widgets from which resource lists are built in a worker thread.
         wait_s: The longest wait of one call; many clients time out after a minute.
-        form_s: Time that a client without a view has to answer a form.
         note_chars: Length of a note beneath a widget.
         named_actions: Actions that an error names.
         outcome_chars: Text of a call that its user allowed on a card, as a model reads it.
@@ -50,7 +49,6 @@ class ServerLimits:
     list_tokens: int = 16_000
     threaded_resources: int = 100
     wait_s: int = 60
-    form_s: int = 120
     note_chars: int = 200
     named_actions: int = 6
     outcome_chars: int = 4_000

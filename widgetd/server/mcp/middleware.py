@@ -24,7 +24,6 @@ from widgetd.server.access.principal import (
     CALL,
     CALLER,
     READ,
-    UNNAMED,
     Caller,
     ClientInfo,
     Principal,
@@ -82,8 +81,6 @@ def middleware_of(server: Server, root: Root) -> sdk.Middleware:
             # A notification before the answer to its handshake would confuse a client.
             if method != "initialize":
                 root.clients.join(connection, admitted.principal)
-            elif server.sessions and server.asks_forms(sdk.client_of_handshake(params)):
-                sdk.stream_answers(server.sessions, connection.session_id)
             return answered
 
         # A notification has no answer, so observers do not count it as a call.
@@ -111,9 +108,7 @@ def caller_of(
     )
 
 
-def requirements_of(
-    server: Server, method: str, params: Mapping[str, Any], client: ClientInfo = UNNAMED
-) -> Requirements | None:
+def requirements_of(server: Server, method: str, params: Mapping[str, Any]) -> Requirements | None:
     """Return the conditions for a message; None for methods that are free for all."""
     if method in _FREE or method.startswith("notifications/"):
         return None
@@ -122,8 +117,7 @@ def requirements_of(
     name = params.get("name")
     tool = server.builtin.get(name) if isinstance(name, str) else None
     if tool is None or name == "render_widget":
-        # While a user answers a form, the call only waits.
-        return Requirements(CALL, waits=server.asks_forms(client))
+        return Requirements(CALL)
     return Requirements(tool.scope, tool.cost, tool.waits)
 
 
@@ -146,7 +140,7 @@ async def authorize(
     """
 
     async def answer_if_admitted() -> T:
-        needs = requirements_of(server, method, params, caller.client)
+        needs = requirements_of(server, method, params)
         async with _admit(server, needs, caller.principal) as refusal:
             if refusal is not None and method != CALLS:
                 raise sdk.protocol_error(refusal)

@@ -37,7 +37,7 @@ from widgetd.server.access.auth import principal_of
 from widgetd.server.access.principal import Caller, current_caller, with_prefix
 from widgetd.server.mcp import sdk
 from widgetd.server.mcp.builtin.table import BuiltinTool
-from widgetd.server.mcp.elicitation import answer_with_form, ask_consent
+from widgetd.server.mcp.elicitation import ask_consent
 from widgetd.server.mcp.handlers import call_tool
 from widgetd.server.mcp.middleware import middleware_of
 from widgetd.server.mcp.prompts import show_data_prompt
@@ -220,7 +220,7 @@ def add_root(server: Server, mcp: FastMCP, provider: Provider) -> Root:
 
 
 async def answer_call(
-    server: Server, context: sdk.Context, params: CallToolRequestParams
+    server: Server, _context: object, params: CallToolRequestParams
 ) -> dict[str, Any]:
     """Answer `tools/call` before FastMCP looks for a tool of that name.
 
@@ -228,8 +228,6 @@ async def answer_call(
     """
     caller = current_caller(server.registry)
     answer = await ask_consent(server, params, caller)
-    if answer is None and server.asks_forms(caller.client):
-        answer = await answer_with_form(server, context, params, caller)
     if answer is None:
         answer = await call_tool(server, params.name, params.arguments or {}, caller)
     if isinstance(answer, Result):

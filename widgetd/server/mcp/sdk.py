@@ -177,21 +177,7 @@ def client_info(connection: Connection) -> ClientInfo:
         apps=UI_EXTENSION in (extensions or ()),
         asks=has_rounds and has_forms,
         protocol=connection.protocol_version,
-        asks_in_call=not has_rounds and has_forms,
     )
-
-
-def client_of_handshake(params: Mapping[str, Any]) -> ClientInfo:
-    """Return the description in an `initialize`, which its connection has only afterwards."""
-    about = params.get("clientInfo"), params.get("capabilities")
-    return client_info(Connection.from_envelope(str(params.get("protocolVersion")), *about))
-
-
-def stream_answers(endpoint: Any, session: str | None) -> None:
-    """Answer calls of a legacy session as streams, on which its client can be asked."""
-    transport = sessions_of(endpoint).get(session or "")
-    if transport is not None:
-        transport.is_json_response_enabled = False
 
 
 def route_of(app: Any, path: str) -> Any:

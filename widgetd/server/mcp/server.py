@@ -18,7 +18,7 @@ from fastmcp import FastMCP
 from widgetd.base.errors import CallError
 from widgetd.base.system import SYSTEM, System
 from widgetd.core.widget.widget import Widget
-from widgetd.server.access.principal import LOCAL, Caller, ClientInfo, Principal, SnapshotViews
+from widgetd.server.access.principal import LOCAL, Caller, Principal, SnapshotViews
 from widgetd.server.catalog.crash_journal import CrashJournal
 from widgetd.server.catalog.registry import Registry
 from widgetd.server.mcp.builtin import CORE_TOOLS
@@ -53,8 +53,6 @@ class ServerOptions:
         images: The images that results bring along; None for none.
         observers: Receive each call, render and notice.
         anonymous: The principal of requests without a token.
-        elicit_forms: Whether clients without a view are asked the fields of forms.
-        form_s: Time that their users have to answer.
         sessions: Limits on legacy sessions over HTTP.
         builtin: The rows of built-in tools of all toolsets.
         reserved: Further names that no widget may take.
@@ -77,8 +75,6 @@ class ServerOptions:
     images: InlineImages | None = None
     observers: Sequence[Observer] = ()
     anonymous: Principal = LOCAL
-    elicit_forms: bool = False
-    form_s: float = MCP_LIMITS.form_s
     sessions: SessionBounds = field(default_factory=SessionBounds)
     journal: CrashJournal | None = None
     builtin: Sequence[BuiltinTool] = CORE_TOOLS
@@ -212,8 +208,3 @@ class Server:
         """
         apps = self.options.app_tools == "always" or draws_views(caller.client)
         return self.builtin.listed_for(caller.principal.scopes, apps=apps)
-
-    def asks_forms(self, client: ClientInfo) -> bool:
-        """Return whether a widget's form is asked through the client, which draws no view."""
-        can_ask = client.asks or client.asks_in_call
-        return self.options.elicit_forms and can_ask and not draws_views(client)

@@ -33,12 +33,10 @@ class ActionTerms:
 
     Attributes:
         confirm: Whether a person must confirm each call.
-        elicit: Whether a client without a view may ask its user for a press.
         patience_s: Time after which a call ends in any case.
     """
 
     confirm: bool = True
-    elicit: bool = False
     title: str
     patience_s: float = 0.0
 

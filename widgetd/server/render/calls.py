@@ -112,22 +112,12 @@ class Renderer:
             CallError: The client is too old, the arguments do not fit, or the template fails on
                 them.
         """
-        return self.result(await self.draw(widget, arguments, caller), caller)
-
-    async def draw(
-        self, widget: Widget, arguments: Mapping[str, Any], caller: Caller
-    ) -> StoredRender:
-        """Render `widget` for `caller` and store the render.
-
-        Raises:
-            CallError: As `call`.
-        """
         self._profile(widget, caller)  # before rendering: a refused call costs nothing
         owner, generation = caller.principal.name, caller.snapshot.generation
         render = await self.render(widget, arguments, generation, owner=owner)
         if draws_views(caller.client):
             await self._images.fetch(render.tree)
-        return render
+        return self.result(render, caller)
 
     def result(
         self,

@@ -70,7 +70,6 @@ class Airline(ActionCaller):
 
     Attributes:
         confirms: Whether the operator demands a confirmation.
-        elicits: Whether the operator lets clients without a view ask for a press.
         calls: Number of calls, by the key of the operation.
         requests: The arguments and principals of all calls.
         answer: The answer of each call.
@@ -80,7 +79,6 @@ class Airline(ActionCaller):
     """
 
     confirms: bool = False
-    elicits: bool = False
     calls: Counter[str] = field(default_factory=Counter)
     requests: list[tuple[Mapping[str, Any], str]] = field(default_factory=list)
     answer: ActionAnswer | None = None
@@ -92,7 +90,6 @@ class Airline(ActionCaller):
         """Return the terms that the attributes state."""
         return ActionTerms(
             confirm=self.confirms,
-            elicit=self.elicits,
             title="Book a seat",
             patience_s=self.patience,
         )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from random import Random
 from typing import Any, cast
 
 import orjson
 import pytest
+from mcp.server.connection import Connection
 from mcp_types import CallToolRequestParams
 
 from tests.support.widgets import build_widget, snapshot_of
@@ -14,6 +16,7 @@ from tests.system.server.mcp.booking import TEMPLATE, Airline, airport, host, ma
 from tests.system.server.mcp.test_acting import answer_of, code_of
 from widgetd.server.access.principal import CALL, LOCAL, Caller, ClientInfo
 from widgetd.server.catalog.registry import Registry
+from widgetd.server.mcp import sdk
 from widgetd.server.mcp.assembly import build
 from widgetd.server.mcp.builtin.table import BuiltinTool, ConsentQuestion, closed_object
 from widgetd.server.mcp.elicitation import CONFIRMED, ask_consent
@@ -128,3 +131,15 @@ async def test_request_that_no_person_could_read_is_refused() -> None:
         render = mark(await page.call_tool("seats", {"number": arguments["note"]}))
         assert code_of(await press(page, render)) == "W2403"
     assert not airline.calls
+
+
+@pytest.mark.parametrize(
+    ("declared", "asks"),
+    [({}, True), ({"form": {}}, True), ({"form": {}, "url": {}}, True), ({"url": {}}, False)],
+    ids=json.dumps,
+)
+def test_client_with_elicitation_of_no_mode_asks(declared: dict[str, Any], asks: bool) -> None:
+    about, capabilities = {"name": "client", "version": "1"}, {"elicitation": declared}
+    for version, is_modern in (("2025-06-18", False), ("2026-07-28", True)):
+        client = sdk.client_info(Connection.from_envelope(version, about, capabilities))
+        assert client.asks == (asks and is_modern)

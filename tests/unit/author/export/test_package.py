@@ -124,7 +124,7 @@ ROOT = Path(__file__).parents[4]
     [
         (bundled_folder(), 27),
         (ROOT / "tests" / "widgets" / "react", 1),
-        (ROOT / "tests" / "field" / "conformance" / "widgets", 5),
+        (ROOT / "tests" / "field" / "conformance" / "widgets", 1),
         (ROOT / "examples" / "shop" / "widgets", 3),
     ],
     ids=lambda value: value.parent.name if isinstance(value, Path) else str(value),

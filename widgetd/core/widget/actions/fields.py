@@ -6,7 +6,7 @@ when another action carries it along.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal
@@ -139,13 +139,13 @@ def _read_field(component: Mapping[str, Any]) -> FormField | None:
         case "checkbox":
             return FormField(name=name, kind="boolean", required=required)
         case "radio":
-            choices = tuple(list_options(component))
+            choices = tuple(_list_values(component))
             return FormField(name=name, kind="string", required=required, choices=choices)
         case "select":
             # It sends its default value, even if that is none of its options.
             first = component.get("defaultValue")
             own = (first,) if isinstance(first, str) else ()
-            choices = tuple(dict.fromkeys((*list_options(component), *own, "")))
+            choices = tuple(dict.fromkeys((*_list_values(component), *own, "")))
             return FormField(name=name, kind="string", choices=choices)
         case "date":
             # Clients enforce `min` and `max`; JSON Schema has no keyword for a range of days.
@@ -153,16 +153,15 @@ def _read_field(component: Mapping[str, Any]) -> FormField | None:
     return None
 
 
-def list_options(component: Mapping[str, Any]) -> dict[str, str]:
-    """Return the labels of the options that a user can choose, by value."""
+def _list_values(component: Mapping[str, Any]) -> Sequence[str]:
+    """Return the values of the options that a user can choose."""
     options = component.get("options")
-    return {
-        option["value"]: str(option.get("label") or option["value"])
+    values = [
+        option.get("value")
         for option in (options if isinstance(options, list) else ())
-        if isinstance(option, dict)
-        and option.get("disabled") is not True
-        and isinstance(option.get("value"), str)
-    }
+        if isinstance(option, dict) and option.get("disabled") is not True
+    ]
+    return list(dict.fromkeys(value for value in values if isinstance(value, str)))
 
 
 def _build_pattern_rules(component: Mapping[str, Any]) -> dict[str, Any]:
