@@ -12,7 +12,7 @@ from stress.processes import read_usage
 from stress.table import Row, info_row, limit_row
 from tests.support.widgets import widget_file
 from widgetd.author.guide.drafts import Drafts
-from widgetd.daemon.loading import admit
+from widgetd.daemon.wings import admit
 from widgetd.server.catalog.snapshot import Snapshot
 
 _GROWTH_MB = 5.0

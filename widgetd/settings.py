@@ -30,10 +30,13 @@ from widgetd.base.files.folder import bundled_folder
 from widgetd.base.redaction import Secret, SecretUrl, conceal_credentials, hide_credentials
 from widgetd.base.system import SYSTEM
 from widgetd.base.text_search import nearest
-from widgetd.chat import OPENAI_URL
 
 FILE = "widgetd.toml"
 PREFIX = "WIDGETD_"
+
+OPENAI_URL = "https://api.openai.com/v1"
+"""The default endpoint. It is ours and not the library's, whose default another program's
+`OPENAI_BASE_URL` replaces: the key goes where `widgetd serve --settings` says."""
 
 
 def _split_words(value: object) -> object:

@@ -34,7 +34,7 @@ from widgetd.author.guide.component_details import (
 from widgetd.cli import app
 from widgetd.cli.schemas import settings_schema, sidecar_schema
 from widgetd.core.widget.components import load_vocabulary
-from widgetd.daemon.toolsets import ROWS
+from widgetd.daemon.wings import ROWS
 from widgetd.server.catalog.registry import Registry
 from widgetd.server.mcp.builtin.table import BuiltinTool, Handler
 from widgetd.server.observe.status import Health

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -11,7 +11,13 @@ from typing import Any
 import anyio
 
 from widgetd.daemon.serve import serve
+from widgetd.server.wing import Wing
 from widgetd.settings import Settings
+
+try:
+    from widgetd.daemon.wings import WINGS
+except ImportError:  # in `make test-core`
+    WINGS: Sequence[Wing[Any]] = ()  # type: ignore[no-redef]
 
 PATIENCE_S = 10
 """Maximum wait; far more than any step takes on a busy machine."""
@@ -31,7 +37,7 @@ async def serving(folder: Path, **settings: Any) -> AsyncIterator[str]:
     # Most tests read the text of a widget alone.
     chosen = Settings(**{"dir": folder, "port": 0, "links": "never", **settings})
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(partial(serve, chosen, folder, started=on_start, stop=stop))
+        tasks.start_soon(partial(serve, chosen, folder, started=on_start, wings=WINGS, stop=stop))
         with anyio.fail_after(PATIENCE_S):
             await started.wait()
         try:

@@ -25,7 +25,7 @@ from widgetd.chat.limits import LIMITS, MESSAGE_TOO_LONG, ChatLimits
 from widgetd.chat.preflight import SCRIPTED
 from widgetd.chat.samples import list_suggestions
 from widgetd.server.access.principal import ADMIN, CHAT, Caller, Principal
-from widgetd.server.mcp.builtin.consent import ConsentTools, ask_by_card
+from widgetd.server.mcp.builtin.consent import ask_by_card
 from widgetd.server.mcp.http_calls import (
     caller_for,
     readable_payload,
@@ -334,8 +334,8 @@ async def act(
 async def ask_upstream_call(
     server: Server, owner: Principal, upstream: str, tool: str, arguments: Mapping[str, Any]
 ) -> dict[str, Any]:
-    context = server.context(caller_for(server, owner))
-    row = context.use(ConsentTools)["call_upstream"]
+    context = server.context(caller_for(server, owner)).of("upstreams")
+    row = context.consent["call_upstream"]
     call = {"name": upstream, "tool": tool, "arguments": arguments}
     question = None if row.asks is None else row.asks(context, call)
     if question is None:  # the list of tools has changed since

@@ -1,14 +1,30 @@
-"""Checks of the chat's settings, before anything runs and any library is imported."""
+"""The chat's settings, and their checks before anything runs and any library is imported."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from widgetd.base.errors import ConfigError
-from widgetd.chat import OPENAI_URL
+from widgetd.base.redaction import Secret, SecretUrl
 
 SCRIPTED = "scripted"
 """The name of the built-in model, which needs no endpoint."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatOptions:
+    """The settings of this wing."""
+
+    chat: bool
+    chat_model: str
+    chat_url: SecretUrl
+    chat_key: Secret | None
+    chat_instructions: Path | None
+    chat_tools: Sequence[str]
+    cors_origin: Sequence[str]
 
 
 def require_key(model: str, url: str, *, has_key: bool) -> None:
@@ -17,7 +33,7 @@ def require_key(model: str, url: str, *, has_key: bool) -> None:
     Raises:
         ConfigError: There is no key (W0012).
     """
-    if model != SCRIPTED and url.rstrip("/") == OPENAI_URL and not has_key:
+    if model != SCRIPTED and urlsplit(url).hostname == "api.openai.com" and not has_key:
         raise ConfigError(
             "W0012",
             f"the model {model} at {url} needs a key",

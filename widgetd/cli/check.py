@@ -176,7 +176,8 @@ def _scan_folder(
         only: The only path to check; empty for all.
         strict: Passed on to the rules.
     """
-    from widgetd.daemon.loading import admit, build_catalog, configure_rules
+    from widgetd.daemon.loading import build_catalog, configure_rules
+    from widgetd.daemon.wings import admit
     from widgetd.server.catalog.loader import Loader
 
     loader = Loader(admit, keeps_parts=True)

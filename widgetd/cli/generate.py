@@ -43,7 +43,7 @@ def types(dir: Folder = None, *, lang: Literal["ts", "python"] = "ts") -> None:
         lang: TypeScript, or Python typed dictionaries.
     """
     from widgetd.author.declarations.module import declarations
-    from widgetd.daemon.toolsets import ROWS
+    from widgetd.daemon.wings import ROWS
 
     builtin = {tool.name: tool.input_schema for tool in ROWS}
     print(declarations(load_snapshot(dir), lang, builtin))

@@ -117,7 +117,7 @@ def _write_widget(name: str, dir: Path | None, from_: str, *, template: bool) ->
     from widgetd.author.uploads.uploads import is_widget_name
     from widgetd.cli.schemas import document_schema, sidecar_schema
     from widgetd.core.widget.sidecar import SUFFIX
-    from widgetd.daemon.toolsets import NAMES
+    from widgetd.daemon.wings import NAMES
 
     if not is_widget_name(f"{name}{WIDGET_SUFFIX}"):
         problem = f"'{name}' is not a name for a widget"

@@ -111,7 +111,8 @@ def load_snapshot(dir: Path | None) -> Snapshot:
 
 def scan_widgets(settings: Settings) -> Snapshot:
     """Load the widgets as a daemon with these settings would."""
-    from widgetd.daemon.loading import admit, build_catalog
+    from widgetd.daemon.loading import build_catalog
+    from widgetd.daemon.wings import admit
     from widgetd.server.catalog.loader import Loader
 
     load = Loader(admit, strict=settings.strict).load

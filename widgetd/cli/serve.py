@@ -126,11 +126,12 @@ def _run(settings: Settings, *, readable: bool | None = None, awaited: Path | No
         from widgetd.daemon import telemetry
         from widgetd.daemon.loading import build_loader
         from widgetd.daemon.parallel_proof import proving_in_parallel
+        from widgetd.daemon.wings import WINGS
         from widgetd.server.observe.log_ring import LogRing
 
     log = LogRing() if "operate" in settings.toolset else None
     lines = telemetry.configure(settings.log_level, readable=readable, also=log)
-    loading = build_loader(settings, folder)
+    loading = build_loader(settings, folder, WINGS)
     prove, known = loading.loader.prove, loading.loader.proof_count
 
     with (
@@ -158,6 +159,7 @@ def _run(settings: Settings, *, readable: bool | None = None, awaited: Path | No
             settings,
             folder,
             started=greet,
+            wings=WINGS,
             loading=replace(loading, proofs=proofs),
             watched=True,
             log=log,
@@ -220,16 +222,14 @@ def _report_check(settled: Settled) -> None:
 
 def _check_startup(settings: Settings) -> None:
     """Check the chat, tokens, webhook, ports and places as a start does, and release them."""
-    from widgetd.chat.preflight import read_instructions, require_key
     from widgetd.daemon.access_policy import access_policy
-    from widgetd.daemon.assembly import build_forwarder
+    from widgetd.daemon.assembly import build_forwarder, options_of
+    from widgetd.daemon.wings import WINGS
     from widgetd.server.store.factory import local_store
     from widgetd.server.web.http_server import bind
 
-    if settings.chat:
-        has_key = settings.chat_key is not None
-        require_key(settings.chat_model, settings.chat_url.get_secret_value(), has_key=has_key)
-        read_instructions(settings.chat_instructions)
+    for wing in WINGS:
+        wing.check(options_of(wing, settings))
     access_policy(settings)
     build_forwarder(settings, local_store())
     if settings.transport == "http":

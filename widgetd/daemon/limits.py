@@ -16,9 +16,6 @@ class DaemonLimits:
         stdio_drain_s: Time for the last answers to reach the pipe before stdin ends.
         webhook_drain_s: Time for the webhook to take its deliveries when the daemon ends.
         notify_s: Time for one message to enter the service manager's queue; the loop waits with it.
-        upload_rate_per_s: Widgets of one uploader per second, in the long run.
-        upload_burst: Widgets of one uploader at once, so that a whole folder can be uploaded.
-        drafts_at_once: Drafts and authors' questions that are worked on at the same time.
         watchdog_cpu_s: Processor time, of all threads, between two beats of the loop after which
             the process ends.
         watchdog_beat_s: Time between two beats; to take `watchdog_cpu_s` in one of them, five
@@ -36,9 +33,6 @@ class DaemonLimits:
     stdio_drain_s: float = 0.1
     webhook_drain_s: float = 3.0
     notify_s: float = 0.1
-    upload_rate_per_s: float = 1.0
-    upload_burst: int = 100
-    drafts_at_once: int = 1
     watchdog_cpu_s: float = 5.0
     watchdog_beat_s: float = 1.0
     proof_files: int = 8

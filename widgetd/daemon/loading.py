@@ -6,12 +6,12 @@ commands start at once.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from widgetd.base.errors import Finding
 from widgetd.base.files.limits import LIMITS as FILE_LIMITS
@@ -19,7 +19,6 @@ from widgetd.base.system import SYSTEM, System
 from widgetd.core.widget.widget import Widget
 from widgetd.daemon.parallel_proof import ParallelProofs
 from widgetd.daemon.parser_process import ParserProcess
-from widgetd.daemon.toolsets import NAMES
 from widgetd.server.catalog.catalog import Catalog
 from widgetd.server.catalog.crash_journal import CrashJournal
 from widgetd.server.catalog.loader import Load, Loader
@@ -27,7 +26,9 @@ from widgetd.server.catalog.proof_cache import ProofCache
 from widgetd.server.catalog.rollback import Rollback
 from widgetd.server.catalog.snapshot import Selection
 from widgetd.server.catalog.state import StateFolder
+from widgetd.server.mcp.builtin import CORE_TOOLS, OPERATE_TOOLS
 from widgetd.server.render.entry import tool_entry
+from widgetd.server.wing import Wing
 from widgetd.settings import Settings
 
 if TYPE_CHECKING:
@@ -39,8 +40,13 @@ VALIDATORS = ("jinja2", "jsonschema-rs", "mcp")
 A new version of one of them makes old proofs void.
 """
 
-admit = partial(tool_entry, reserved=NAMES)
-"""Builds a widget's entry in a list of tools, for commands that serve no client."""
+
+def reserved_names(wings: Iterable[Wing[Any]]) -> frozenset[str]:
+    """Return the names that no widget may have: of all tools, whether or not a setting is on."""
+    names = [row.name for row in (*CORE_TOOLS, *OPERATE_TOOLS)]
+    for wing in wings:
+        names += [*(row.name for row in wing.tools), *wing.reserved]
+    return frozenset(names)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +55,7 @@ class LoaderContext:
 
     Attributes:
         state: The files that outlive the process; None without a state folder.
+        reserved: The names of all built-in tools, which no widget may have.
         rollback: The generations that were served before; None without a state folder.
         parser: The process that parses unproven content first; closed by `serve`.
         proofs: The proofs that other processes make for the first scan; None without any.
@@ -60,12 +67,19 @@ class LoaderContext:
     journal: CrashJournal
     rollback: Rollback | None
     parser: ParserProcess
+    reserved: frozenset[str]
     proofs: ParallelProofs | None = None
     system: System = SYSTEM
 
 
-def build_loader(settings: Settings, folder: Path, system: System = SYSTEM) -> LoaderContext:
+def build_loader(
+    settings: Settings,
+    folder: Path,
+    wings: Iterable[Wing[Any]],
+    system: System = SYSTEM,
+) -> LoaderContext:
     """Build the loader of a daemon that serves `folder`, of which nothing is read yet."""
+    reserved = reserved_names(wings)
     version_now, state, proofs = settings_version(settings), None, None
     if settings.state_dir is not None:
         state = StateFolder.of(settings.state_dir, folder, system)
@@ -74,7 +88,8 @@ def build_loader(settings: Settings, folder: Path, system: System = SYSTEM) -> L
     journal = CrashJournal(state, version_now, now=system.clock.wall_s)
     # Unlike a command, a daemon serves the page that draws results.
     listed = partial(
-        admit,
+        tool_entry,
+        reserved=reserved,
         has_view=True,
         formats=not settings.hide_formats,
         image_origins=settings.image_origin,
@@ -87,6 +102,7 @@ def build_loader(settings: Settings, folder: Path, system: System = SYSTEM) -> L
         journal=journal,
         rollback=None if state is None else Rollback(state, loader.load),
         parser=parser,
+        reserved=reserved,
         system=system,
     )
 

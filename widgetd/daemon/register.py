@@ -15,6 +15,7 @@ from widgetd.base.files.hints import Hints
 from widgetd.base.tasks import while_running
 from widgetd.daemon.loading import build_catalog
 from widgetd.daemon.reloading import reloading
+from widgetd.daemon.wings import read_upstreams
 from widgetd.server.catalog.loader import Loader
 from widgetd.server.catalog.registry import Registry
 from widgetd.server.mcp.assembly import attach
@@ -25,7 +26,6 @@ from widgetd.server.render.result import Policy
 from widgetd.server.render.view import view_html
 from widgetd.server.store.factory import local_store
 from widgetd.settings import Settings, folder_of
-from widgetd.upstreams.toolset import UpstreamServices
 
 
 def register(
@@ -50,7 +50,7 @@ def register(
     declared = None if upstreams is None else Path(upstreams)
     settings = Settings(dir=Path(folder), upstreams=declared)
     # Now, so that this call raises the faults of the file.
-    UpstreamServices.from_file(declared, local_store().answers)
+    read_upstreams(declared, local_store().answers)
     root = folder_of(settings)
 
     @asynccontextmanager
@@ -80,7 +80,7 @@ async def _follow(
 ) -> None:
     load = Loader(server.admit, strict=settings.strict).load
     catalog = build_catalog(settings, root, load)
-    upstream_services = UpstreamServices.from_file(settings.upstreams, server.store.answers)
+    upstream_services = read_upstreams(settings.upstreams, server.store.answers)
     if upstream_services.feeds is not None:
         server.rendering.feeds = upstream_services.feeds
     async with (

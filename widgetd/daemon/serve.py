@@ -14,9 +14,10 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,14 +30,10 @@ from widgetd.daemon import watchdog
 from widgetd.daemon.assembly import (
     Runtime,
     build_forwarder,
-    build_gallery,
     build_server,
     build_store,
-    build_uploads,
-    build_upstream_services,
-    open_chat,
+    open_wings,
     prepare,
-    provide_toolsets,
 )
 from widgetd.daemon.limits import LIMITS
 from widgetd.daemon.loading import LoaderContext, build_catalog, build_loader
@@ -62,12 +59,10 @@ from widgetd.server.web.page import PageRoute
 from widgetd.server.web.pages import METRICS_PAGE, PROBES, Daemon, daemon_routes, metrics_app
 from widgetd.server.web.see import See, see_app, see_routes
 from widgetd.server.web.traffic import Traffic
+from widgetd.server.wing import Services, Wing
 from widgetd.settings import Settings
-from widgetd.upstreams.toolset import UpstreamServices
 
 if TYPE_CHECKING:
-    from widgetd.author.uploads.uploads import Uploads
-    from widgetd.chat.pages import Chat
     from widgetd.server.store.delivery.forward import Forwarder
 
 _log = get_logger()
@@ -81,6 +76,7 @@ async def serve(
     folder: Path,
     *,
     started: Started,
+    wings: Sequence[Wing[Any]] = (),
     loading: LoaderContext | None = None,
     stop: anyio.Event | None = None,
     watched: bool = False,
@@ -93,6 +89,7 @@ async def serve(
         settings: The operator's.
         folder: The widgets folder; it exists.
         started: Called once clients are served.
+        wings: Optional parts.
         loading: The loader, if the caller has built it already.
         stop: Ends the daemon as a signal does.
         watched: Whether the watchdog may end this process if its loop stands still.
@@ -104,7 +101,7 @@ async def serve(
             library is not the tested version.
     """
     sys.setswitchinterval(LIMITS.switch_s)
-    loading = loading or build_loader(settings, folder, System())
+    loading = loading or build_loader(settings, folder, wings, System())
     log = LogRing() if log is None else log
     runtime = prepare(settings, folder, loading, stop or anyio.Event(), log, log_lines=log_lines)
     async with AsyncExitStack() as held:
@@ -113,11 +110,9 @@ async def serve(
         # Everything that may be refused comes before anything runs.
         store = await held.enter_async_context(build_store(settings))
         forwarding = build_forwarder(settings, store)
-        server = build_server(runtime, store, record_duration)
-        upstream_services = build_upstream_services(runtime, server)
-        uploads = build_uploads(runtime, server)
-        services = [upstream_services.run, *provide_toolsets(runtime, server, uploads)]
+        server = build_server(runtime, store, wings, record_duration)
         if settings.transport == "stdio":
+            services = held.enter_context(open_wings(runtime, server, wings))
             run = partial(_serve_stdio, runtime, server, started)
         else:
             listener = held.enter_context(
@@ -125,20 +120,19 @@ async def serve(
             )
             host, aside = settings.host, settings.metrics_port
             metrics_listener = None if aside is None else held.enter_context(bind(host, aside))
+            url = runtime.access_policy.set_base_url(settings, url_of(listener))
+            addresses = (url + MCP_PATH, url_of(listener) + MCP_PATH)
+            services = held.enter_context(open_wings(runtime, server, wings, *addresses))
             run = partial(
                 _serve_http,
                 runtime,
                 server,
-                uploads,
+                services,
                 started,
+                url=url,
                 forwarding=forwarding,
                 listener=listener,
                 metrics_listener=metrics_listener,
-                chat=held.enter_context(
-                    open_chat(
-                        runtime, server, upstream_services.upstreams, url_of(listener) + MCP_PATH
-                    )
-                ),
             )
         loading.journal.open()
         if watched:
@@ -147,19 +141,16 @@ async def serve(
         if runtime.audit is not None:
             held.enter_context(runtime.audit.running())
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(_obey_signals, runtime, upstream_services)
+            tasks.start_soon(_obey_signals, runtime, services)
             if watched:
                 tasks.start_soon(watchdog.beat)
-            for run_service in services:
-                tasks.start_soon(run_service)
+            for task in chain.from_iterable(part.tasks() for part in services):
+                tasks.start_soon(task)
             tasks.start_soon(
                 runtime.supervisor.keep_alive, runtime.health.is_progressing, runtime.stop
             )
             if forwarding is not None:
                 tasks.start_soon(forwarding.forward)
-            # Only these read earlier versions, and each version takes memory.
-            if settings.gallery or "author" in settings.toolset:
-                tasks.start_soon(runtime.history.follow, runtime.registry)
             async with AsyncExitStack() as alive:
                 proofs, rollback = loading.proofs, loading.rollback
                 with (
@@ -197,34 +188,26 @@ async def serve(
 async def _serve_http(
     runtime: Runtime,
     server: Server,
-    uploads: Uploads | None,
+    services: Sequence[Services],
     started: Started,
     *,
+    url: str,
     forwarding: Forwarder | None,
     listener: socket.socket,
     metrics_listener: socket.socket | None,
-    chat: Chat | None,
 ) -> None:
     settings = runtime.settings
-    url = runtime.access_policy.set_base_url(settings, url_of(listener))
     guard = Guard(server, runtime.access_policy.access)
     daemon = Daemon(server=server, health=runtime.health, metrics=runtime.metrics)
     routes = daemon_routes(daemon, guard, metrics=metrics_listener is None)
     routes += _link_routes(runtime, server, url)
-    if settings.gallery or chat is not None:
-        gallery = build_gallery(runtime, server, uploads, url + MCP_PATH)
-        # Imported late, as the chat's: most daemons have neither.
-        from widgetd.author.gallery.pages import gallery_routes  # noqa: PLC0415
-
-        routes += gallery_routes(gallery, guard)
-        if chat is not None:
-            from widgetd.chat.pages import chat_routes  # noqa: PLC0415
-
-            routes += chat_routes(chat, gallery, guard)
+    for part in services:
+        routes += part.routes(guard)
     access = runtime.access_policy.access
     served = app(server, routes, allowed_hosts=settings.hosts, cors_origins=settings.cors_origin)
     if settings.public_url:
-        from widgetd.server.web.server_card import with_discovery  # noqa: PLC0415 - as above
+        # Imported late: most daemons have no public address.
+        from widgetd.server.web.server_card import with_discovery  # noqa: PLC0415
 
         sdk.put_before(served, partial(with_discovery, public_url=settings.public_url))
     traffic = Traffic(log=settings.access_log)
@@ -258,8 +241,7 @@ async def _serve_http(
         ports[metrics] = metrics_listener
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(_end_ports, runtime, ports)
-        if chat is not None:
-            tasks.start_soon(_open_chat, chat, announced)
+        tasks.start_soon(_start_late, services, announced)
         async with anyio.create_task_group() as serving:
             for http_server, its_listener in ports.items():
                 serving.start_soon(http_server.serve, [its_listener])
@@ -282,10 +264,11 @@ def _link_routes(runtime: Runtime, server: Server, url: str) -> list[PageRoute]:
     return see_routes(See(server=server, links=links))
 
 
-async def _open_chat(chat: Chat, announced: anyio.Event) -> None:
+async def _start_late(services: Iterable[Services], announced: anyio.Event) -> None:
     await announced.wait()
     with gc_tuned():
-        await chat.open()
+        for part in services:
+            await part.start_late()
 
 
 def _watch_counters(
@@ -364,7 +347,7 @@ def _announce(runtime: Runtime, started: Started, url: str) -> None:
     started(url, widgets)
 
 
-async def _obey_signals(runtime: Runtime, upstream_services: UpstreamServices) -> None:
+async def _obey_signals(runtime: Runtime, services: Iterable[Services]) -> None:
     """End the daemon on SIGTERM and SIGINT; read files, tokens and upstreams again on SIGHUP."""
     with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT, signal.SIGHUP) as signals:
         async for received in signals:
@@ -374,6 +357,7 @@ async def _obey_signals(runtime: Runtime, upstream_services: UpstreamServices) -
                     runtime.access_policy.access.reread()
                 runtime.health.on_next_scan(runtime.tell_supervisor)
                 runtime.hints.add(confirmed=True)
-                upstream_services.check_file()
+                for part in services:
+                    part.reread()
             else:
                 runtime.stop.set()

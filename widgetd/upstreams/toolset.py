@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -23,6 +23,7 @@ from widgetd.server.mcp.builtin.table import (
     closed_object,
 )
 from widgetd.server.render.result import Result, structured_result, text_block
+from widgetd.server.wing import Services, Task
 
 if TYPE_CHECKING:
     from widgetd.server.catalog.snapshot import Snapshot
@@ -38,7 +39,7 @@ _COUNTS = {"hits": "kept", "misses": "call", "stale": "stale"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UpstreamServices:
+class UpstreamServices(Services):
     """The services behind these tools; all None without an upstreams file.
 
     Attributes:
@@ -79,18 +80,26 @@ class UpstreamServices:
             if self.upstreams is not None:
                 await self.upstreams.run()
 
-    def check_file(self) -> None:
+    def toolsets(self) -> Mapping[str, UpstreamServices]:
+        return {"upstreams": self}
+
+    def tasks(self) -> Sequence[Task]:
+        return (self.run,)
+
+    def reread(self) -> None:
         if self.upstreams is not None:
             self.upstreams.check_file()
 
 
-async def get_upstreams(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
+async def get_upstreams(
+    context: ToolContext[UpstreamServices], arguments: Mapping[str, Any]
+) -> Result:
     """Return `{"items": [{"name", "kind", "state", "reason"?, "advice"?, "tools", ...}]}`.
 
     Those asked for by name have `toolDetails`: `[{"name", "description", "readOnly",
     "inputSchema"}]`.
     """
-    services, names = context.use(UpstreamServices), arguments["names"]
+    services, names = context.services, arguments["names"]
     upstreams = services.upstreams
     if upstreams is None:
         return structured_result({"items": []})
@@ -139,7 +148,9 @@ def _timestamp(at: float) -> str:
     return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%dT%H:%M:%SZ}"
 
 
-async def call_upstream(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
+async def call_upstream(
+    context: ToolContext[UpstreamServices], arguments: Mapping[str, Any]
+) -> Result:
     """Return `{"kind", "bytes", "page", "next"?}`; the pages put together are the answer.
 
     Raises:
@@ -148,7 +159,7 @@ async def call_upstream(context: ToolContext, arguments: Mapping[str, Any]) -> R
     """
     from widgetd.upstreams.answers import PagedAnswer, encode_page  # noqa: PLC0415 - see above
 
-    services, owner = context.use(UpstreamServices), context.caller.principal.name
+    services, owner = context.services, context.caller.principal.name
     if services.upstreams is None or services.paged is None:
         problem = "there are no upstreams; start widgetd with --upstreams FILE"
         raise CallError("W5001", problem, path="name")
@@ -199,8 +210,10 @@ def _select(answer: UpstreamAnswer, expression: str, upstream: str) -> UpstreamA
     return UpstreamAnswer(kind="json", content=to_json(query.find(answer.value(upstream))))
 
 
-def _ask(context: ToolContext, arguments: Mapping[str, Any]) -> ConsentQuestion | None:
-    upstreams = context.use(UpstreamServices).upstreams
+def _ask(
+    context: ToolContext[UpstreamServices], arguments: Mapping[str, Any]
+) -> ConsentQuestion | None:
+    upstreams = context.services.upstreams
     found = None if upstreams is None else upstreams.all.get(str(arguments.get("name")))
     tool = None if found is None else found.tools.get(str(arguments.get("tool")))
     if found is None or tool is None or tool.is_read_only:

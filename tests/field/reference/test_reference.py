@@ -13,7 +13,7 @@ from docs.generate.hosts import PAGE, hosts_page
 from docs.generate.pages import FOLDER, LIMITS, handler_of, pages
 from tests.field.deploy.documents import ROOT
 from widgetd.base.errors.codes import TABLES
-from widgetd.daemon.toolsets import ROWS
+from widgetd.daemon.wings import ROWS
 
 
 async def test_every_reference_page_equals_generated_text() -> None:

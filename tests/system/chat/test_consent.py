@@ -19,7 +19,7 @@ from tests.system.server.store.server import running_server
 from tests.system.upstreams.servers import Flights, serve_mcp
 from widgetd.author.browser.toolset import keyword_tools
 from widgetd.chat.backend.tools import text_of as content_of
-from widgetd.daemon.toolsets import ROWS
+from widgetd.daemon.wings import ROWS
 
 FILE = json.loads(widget_file("Parcel", text="Parcel of"))
 SAVING = {"file": "Parcel.widget", "widget": FILE}

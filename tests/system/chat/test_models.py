@@ -33,11 +33,11 @@ from tests.system.chat.talking import Talker, agent_messages, problems, set_limi
 from tests.system.upstreams.servers import until
 from widgetd.base.errors import ConfigError
 from widgetd.base.redaction import Secret
-from widgetd.chat import OPENAI_URL
 from widgetd.chat.backend import model as models
 from widgetd.chat.backend.script import ScriptedModel
 from widgetd.chat.preflight import require_key
 from widgetd.cli import main
+from widgetd.settings import OPENAI_URL
 
 KEY = "sk-q7Zp-Xw3vTn9Lb2RmK8yHd4"
 

@@ -13,7 +13,7 @@ from tests.system.chat.user_input import ERAS, HELD, NAME, PAYLOAD, SECRETS, out
 from tests.system.daemon.collecting import HAS_SDK
 from widgetd.core.widget.actions import find_tree_actions
 from widgetd.core.widget.actions.user_input import readable_input
-from widgetd.daemon.toolsets import ROWS
+from widgetd.daemon.wings import ROWS
 
 IN_A_BROWSER = {"pictures", "sessions"}
 """Toolsets whose outputs `tests/field/author/browser/test_user_input.py` searches."""

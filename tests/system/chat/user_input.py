@@ -26,7 +26,7 @@ from tests.system.chat.endpoint import calls, endpoint, says
 from tests.system.chat.talking import Talker, widgets
 from tests.system.daemon.collecting import collecting
 from tests.system.server.store.receiver import receiving
-from widgetd.daemon.toolsets import READABLE, ROWS
+from widgetd.daemon.wings import READABLE, ROWS
 from widgetd.server.mcp.builtin.table import CORE
 
 PIN, PASSPORT, HELD, NAME = (f"MARKER-{name}-7f3a" for name in ("pin", "passport", "held", "name"))

@@ -88,7 +88,11 @@ ROWS_OF_TOOLSETS = {
     "widgetd.chat.preflight",
     "widgetd.author.guide.guide",
     "widgetd.author.guide.toolset",
+    "widgetd.author.options",
+    "widgetd.author.wing",
+    "widgetd.chat.wing",
     "widgetd.upstreams.toolset",
+    "widgetd.upstreams.wing",
 }
 """Modules that every start reads of rooms that are not on: names, and settings to check."""
 

@@ -193,11 +193,11 @@ with proving_in_parallel(Path({str(tmp_path)!r}), prove, known=0):
 
 async def test_entries_proven_ahead_equal_the_servers(tmp_path: Path) -> None:
     settings = Settings(dir=tmp_path, port=0)
-    loading = build_loader(settings, tmp_path)
+    loading = build_loader(settings, tmp_path, ())
     runtime = prepare(settings, tmp_path, loading, anyio.Event(), LogRing())
     widget = load(source("Greeting.widget", TEXT), None, limits=Limits())
 
     async with build_store(settings) as store:
-        listed = build_server(runtime, store).admit(widget)
+        listed = build_server(runtime, store, ()).admit(widget)
 
     assert loading.loader.prove(source("Greeting.widget", TEXT), None).entry == listed

@@ -37,7 +37,9 @@ async def test_daemon_without_a_file_imports_no_upstream_code(tmp_path: Path) ->
     with anyio.fail_after(90):
         done = await anyio.run_process(command)
 
-    assert "loaded widgetd.upstreams.toolset in all\n" in done.stdout.decode()
+    assert (
+        "loaded widgetd.upstreams.toolset widgetd.upstreams.wing in all\n" in done.stdout.decode()
+    )
 
 
 async def test_plain_calls_go_on_while_upstreams_hang(tmp_path: Path) -> None:

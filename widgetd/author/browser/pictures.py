@@ -25,6 +25,7 @@ from widgetd.server.mcp.builtin.table import (
 from widgetd.server.render.result import Result, structured_result, unknown_widget
 
 if TYPE_CHECKING:
+    from widgetd.author.browser.camera import Camera
     from widgetd.author.browser.picture import Screenshot
 
 MIN_WIDTH_PX, DEFAULT_WIDTH_PX, MAX_WIDTH_PX = 200, 400, 1_600
@@ -45,7 +46,7 @@ WIDTH = {
 }
 
 
-async def take_picture(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
+async def take_picture(context: ToolContext[Camera], arguments: Mapping[str, Any]) -> Result:
     """Return an image and `{"width", "height", "bytes", "digest", "console", "overflow", "left"}`.
 
     Several names, or none, give a sheet; `left` names the widgets that have no place on it.
@@ -56,9 +57,7 @@ async def take_picture(context: ToolContext, arguments: Mapping[str, Any]) -> Re
             browser is missing (W3201), too slow (W3202) or in use (W3204), or the picture too
             large (W3203).
     """
-    from widgetd.author.browser.camera import Camera  # noqa: PLC0415 - few callers want a picture
-
-    camera, names = context.use(Camera), arguments.get("names", [])
+    camera, names = context.services, arguments.get("names", [])
     owner = context.caller.principal.name
     screenshots, left = await _screenshots(context, names, arguments)
     if len(screenshots) == 1:
@@ -99,7 +98,7 @@ def demand_few(names: Sequence[str], most: int) -> None:
 
 
 async def _screenshots(
-    context: ToolContext, names: list[str], arguments: Mapping[str, Any]
+    context: ToolContext[Camera], names: list[str], arguments: Mapping[str, Any]
 ) -> tuple[dict[str, Screenshot], list[str]]:
     """Return what to draw, by tool, and the tools that are too many for one sheet."""
     from widgetd.author.browser.picture import Screenshot  # noqa: PLC0415
@@ -149,8 +148,7 @@ async def _screenshots(
     return screenshots, tools[LIMITS.sheet_widgets :]
 
 
-async def _read_sample(context: ToolContext, name: str) -> bytes | None:
-    from widgetd.author.browser.camera import Camera  # noqa: PLC0415
+async def _read_sample(context: ToolContext[Camera], name: str) -> bytes | None:
     from widgetd.author.browser.picture import Screenshot  # noqa: PLC0415
 
     widget = context.caller.snapshot.widgets.get(name)
@@ -160,7 +158,7 @@ async def _read_sample(context: ToolContext, name: str) -> bytes | None:
         tree = show_state(widget, SAMPLE).tree(widget)
     screenshot = Screenshot(tree=tree, title=widget.definition.title)
     owner = context.caller.principal.name
-    return (await context.use(Camera).take(screenshot, owner=owner)).content
+    return (await context.services.take(screenshot, owner=owner)).content
 
 
 RESOURCES = (

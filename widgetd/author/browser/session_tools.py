@@ -20,11 +20,13 @@ from widgetd.server.mcp.builtin.table import ToolContext
 from widgetd.server.render.result import Result, error_result, structured_result, text_block
 
 
-def _session(context: ToolContext, session_id: str) -> Session:
-    return context.use(BrowserSessions).get(session_id, context.caller.principal.name)
+def _session(context: ToolContext[BrowserSessions], session_id: str) -> Session:
+    return context.services.get(session_id, context.caller.principal.name)
 
 
-async def start_session(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
+async def start_session(
+    context: ToolContext[BrowserSessions], arguments: Mapping[str, Any]
+) -> Result:
     """Return `{"sessionId", "widget", "generation", "screen", "expiresInS", "uris"}`.
 
     Raises:
@@ -32,7 +34,7 @@ async def start_session(context: ToolContext, arguments: Mapping[str, Any]) -> R
             many sessions (W4002), or the browser is missing (W3201), ends (W4003) or does not
             answer (W4004).
     """
-    sessions = context.use(BrowserSessions)
+    sessions = context.services
     show = KEYWORDS["show_widget"]
     names = ("widget", "render_id", "arguments", "state")
     given = {name: arguments[name] for name in names if arguments.get(name)}
@@ -59,7 +61,9 @@ def _summary(session: Session, sessions: BrowserSessions) -> dict[str, Any]:
     }
 
 
-async def do_in_session(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
+async def do_in_session(
+    context: ToolContext[BrowserSessions], arguments: Mapping[str, Any]
+) -> Result:
     """Return `{"status", "steps", "failed"?, "ended"?, "screen", "events"}`.
 
     Each step has `{"keyword", "ms", "status", "target"?, "result"?}`: the target is the one of
@@ -89,14 +93,14 @@ async def do_in_session(context: ToolContext, arguments: Mapping[str, Any]) -> R
 
 
 async def _do(
-    context: ToolContext,
+    context: ToolContext[BrowserSessions],
     session: Session,
     steps: Sequence[tuple[Keyword, dict[str, Any]]],
     timeout_s: float,
     *,
     screen: bool = True,
 ) -> Result:
-    sessions, stage, before = context.use(BrowserSessions), session.stage, session.stage.seq
+    sessions, stage, before = context.services, session.stage, session.stage.seq
     results = await sessions.do(session, steps, timeout_s)
     error = ended = results[-1].error
     pictures = [one.result for one in results if isinstance(one.result, bytes)]
@@ -146,7 +150,7 @@ async def _do(
 
 
 async def do_keyword(
-    context: ToolContext, keyword: Keyword, arguments: Mapping[str, Any]
+    context: ToolContext[BrowserSessions], keyword: Keyword, arguments: Mapping[str, Any]
 ) -> Result:
     """Do one step in a session, as `do_in_session` does."""
     written = dict(arguments)
@@ -156,7 +160,9 @@ async def do_keyword(
     return await _do(context, session, steps, LIMITS.step_s, screen=keyword.kind != "read")
 
 
-async def end_session(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
+async def end_session(
+    context: ToolContext[BrowserSessions], arguments: Mapping[str, Any]
+) -> Result:
     """Return `{"events", "test"?, "trace"?, "traceWithheld"?}`: what happened, and its trace.
 
     Raises:
@@ -165,7 +171,7 @@ async def end_session(context: ToolContext, arguments: Mapping[str, Any]) -> Res
     session = _session(context, arguments["session_id"])
     # What was typed into a secret field belongs into no file.
     test = {"test": _as_test(session)} if arguments["as_test"] and not session.stage.secret else {}
-    traced = await context.use(BrowserSessions).end(session)
+    traced = await context.services.end(session)
     trace = {"trace": f"{session.uri}/trace.zip"} if traced else {}
     if session.trace_withheld:
         trace = {"traceWithheld": session.trace_withheld}
@@ -187,17 +193,19 @@ def _as_test(session: Session) -> str:
     return "\n".join(lines) + "\n"
 
 
-async def list_sessions(context: ToolContext, _arguments: Mapping[str, Any]) -> Result:
+async def list_sessions(
+    context: ToolContext[BrowserSessions], _arguments: Mapping[str, Any]
+) -> Result:
     """Return `{"items": [{"sessionId", "widget", "generation", "expiresInS"}]}` of the caller."""
-    sessions = context.use(BrowserSessions)
+    sessions = context.services
     own = sessions.owned_by(context.caller.principal.name)
     return structured_result({"items": [_summary(one, sessions) for one in own]})
 
 
-async def read_part(context: ToolContext, value: str) -> str | bytes | None:
+async def read_part(context: ToolContext[BrowserSessions], value: str) -> str | bytes | None:
     """Read `ID/PART` of a session of the caller; None if there is none."""
     session_id, _, part = value.partition("/")
-    sessions = context.use(BrowserSessions)
+    sessions = context.services
     if part == TRACE:
         return sessions.trace(session_id, context.caller.principal.name)
     try:
@@ -212,7 +220,7 @@ async def read_part(context: ToolContext, value: str) -> str | bytes | None:
     return None if entries is None else orjson.dumps(entries).decode()
 
 
-async def read_keywords(_context: ToolContext, _value: str) -> str:
+async def read_keywords(_context: ToolContext[BrowserSessions], _value: str) -> str:
     rows = [
         {"name": one.name, "kind": one.kind, "says": one.summary, "schema": one.schema}
         for one in KEYWORDS.values()

@@ -46,7 +46,7 @@ NAMES = frozenset(KEYWORD_PREFIX + slug for slug in SLUGS)
 
 
 def _answer(name: str) -> Any:
-    async def answer(context: ToolContext, asked: Any) -> Any:
+    async def answer(context: ToolContext[Any], asked: Any) -> Any:
         from widgetd.author.browser import session_tools  # noqa: PLC0415 - most daemons have no sessions
 
         return await getattr(session_tools, name)(context, asked)
@@ -106,7 +106,7 @@ def keyword_tools(chosen: Sequence[str]) -> tuple[BuiltinTool, ...]:
 
 
 def _keyword_tool(keyword: Keyword) -> BuiltinTool:
-    async def answer(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
+    async def answer(context: ToolContext[Any], arguments: Mapping[str, Any]) -> Result:
         from widgetd.author.browser.session_tools import do_keyword  # noqa: PLC0415 - see above
 
         return await do_keyword(context, keyword, arguments)

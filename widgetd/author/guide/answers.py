@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
 from subprocess import STDOUT
@@ -52,6 +52,7 @@ from widgetd.server.render.parts import JSON, PARTS
 from widgetd.server.render.result import Result, not_found, structured_result
 
 if TYPE_CHECKING:
+    from widgetd.author.browser.camera import Camera
     from widgetd.author.browser.picture import Picture
 
 
@@ -61,6 +62,7 @@ class AuthorServices:
 
     Attributes:
         text_of: Returns the text of a file in the folder, by path; empty if there is none.
+        camera: Takes pictures of drafts and components.
         uploads: None where nothing may be saved.
         image_origins: The origins of images that settings allow every widget.
         pages: Whether each widget has a page in the gallery.
@@ -71,16 +73,17 @@ class AuthorServices:
     reference: Reference
     examples: PerAudience[Examples]
     text_of: Callable[[str], str]
+    camera: Camera
     uploads: Uploads | None
     registry: Registry
     history: History
     journal: CrashJournal
     image_origins: Collection[str]
     pages: bool
-    at_once: CapacityLimiter
+    at_once: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(LIMITS.drafts_at_once))
 
 
-async def get_guide(_context: ToolContext, arguments: Mapping[str, Any]) -> Result:
+async def get_guide(_context: ToolContext[AuthorServices], arguments: Mapping[str, Any]) -> Result:
     """Return `{"items": [{"name", "status", "title", "useWhen", "text"?}]}`; texts if named.
 
     Raises:
@@ -99,14 +102,16 @@ async def get_guide(_context: ToolContext, arguments: Mapping[str, Any]) -> Resu
     return structured_result({"items": items})
 
 
-async def search_reference(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
+async def search_reference(
+    context: ToolContext[AuthorServices], arguments: Mapping[str, Any]
+) -> Result:
     """Return `{"items": [{"kind", "name", "title", "snippet", "at"?, "score"}], "total"}`.
 
     Raises:
         CallError: There is no such kind (W2002).
     """
     kinds = require_kinds(arguments["kinds"])
-    services, snapshot = context.use(AuthorServices), context.caller.snapshot
+    services, snapshot = context.services, context.caller.snapshot
     reference, audience = services.reference, context.caller.principal.audience
     await reference.prepare(snapshot, audience=audience)
     tests: Sequence[tuple[float, ReferenceEntry]] = ()
@@ -125,7 +130,9 @@ async def search_reference(context: ToolContext, arguments: Mapping[str, Any]) -
     return structured_result({"items": items, "total": total})
 
 
-async def get_component_details(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
+async def get_component_details(
+    context: ToolContext[AuthorServices], arguments: Mapping[str, Any]
+) -> Result:
     """Return `{"items": [{"name", "status", "use", "properties", ...}]}`; briefly without names.
 
     With `picture`, an image of the components in each value of their choices is added, in both
@@ -134,7 +141,7 @@ async def get_component_details(context: ToolContext, arguments: Mapping[str, An
     Raises:
         CallError: There are too many names (W3003).
     """
-    names, caller, services = arguments["names"], context.caller, context.use(AuthorServices)
+    names, caller, services = arguments["names"], context.caller, context.services
     demand_few(names, LIMITS.drawn_components if arguments.get("picture") else LIMITS.components)
     examples = services.examples.of(caller.principal.audience)
 
@@ -145,10 +152,8 @@ async def get_component_details(context: ToolContext, arguments: Mapping[str, An
     screenshots = list_screenshots(names) if arguments.get("picture") else []
     if not screenshots:
         return structured_result({"items": items})
-    # Few callers want a picture.
-    from widgetd.author.browser.camera import Camera  # noqa: PLC0415
 
-    camera, owner = context.use(Camera), caller.principal.name
+    camera, owner = context.services.camera, caller.principal.name
 
     async def draw() -> Picture:
         sheet, _ = await camera.sheet({one.title: one for one in screenshots}, owner=owner)
@@ -169,7 +174,7 @@ async def _add_picture(
     return structured_result({**report, "picture": known}, image_block(picture.content))
 
 
-async def read_widget(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
+async def read_widget(context: ToolContext[AuthorServices], arguments: Mapping[str, Any]) -> Result:
     """Return `{"items": [{"name", "status", "file", "digest", "parts", "missing"}], "left"}`.
 
     Parts that do not fit are named in `left`, to be requested alone: no part is cut.
@@ -183,7 +188,7 @@ async def read_widget(context: ToolContext, arguments: Mapping[str, Any]) -> Res
         if part not in _READERS:
             hint = did_you_mean(part, _READERS, f"there are {', '.join(_READERS)}")
             raise CallError("W2002", f"a widget has no part '{part[:80]}'; {hint}", path="parts")
-    services, snapshot = context.use(AuthorServices), context.caller.snapshot
+    services, snapshot = context.services, context.caller.snapshot
 
     def read() -> dict[str, Any]:
         items: list[dict[str, Any]] = []
@@ -305,7 +310,7 @@ def _complete_name(arguments: Mapping[str, Any]) -> str:
     return name + (WIDGET_SUFFIX if arguments.get("jsx") is None else JSX_SUFFIX)
 
 
-async def try_widget(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
+async def try_widget(context: ToolContext[AuthorServices], arguments: Mapping[str, Any]) -> Result:
     """Return the preview of a draft, see `Drafts.preview`; a bad draft has findings, not an error.
 
     With `picture`, an image and `{"width", "height", "overflow", "console"}` are added. If none can
@@ -314,7 +319,7 @@ async def try_widget(context: ToolContext, arguments: Mapping[str, Any]) -> Resu
     Raises:
         CallError: The width is none that a picture can have (W2002).
     """
-    services, snapshot = context.use(AuthorServices), context.caller.snapshot
+    services, snapshot = context.services, context.caller.snapshot
     width = arguments.get("width", DEFAULT_WIDTH_PX)
     if not MIN_WIDTH_PX <= width <= MAX_WIDTH_PX:
         problem = f"expected pixels from {MIN_WIDTH_PX} to {MAX_WIDTH_PX}, got {width}"
@@ -326,18 +331,19 @@ async def try_widget(context: ToolContext, arguments: Mapping[str, Any]) -> Resu
     if not arguments.get("picture") or "tree" not in report:
         return structured_result(report)
     # Most drafts are tried without a picture.
-    from widgetd.author.browser.camera import Camera  # noqa: PLC0415
     from widgetd.author.browser.picture import Screenshot  # noqa: PLC0415
 
     theme = arguments.get("theme", "light")
     shot = Screenshot(tree=report["tree"], title=report["tool"], theme=theme, width=width, scale=1)
-    draw = partial(context.use(Camera).take, shot, owner=context.caller.principal.name)
+    draw = partial(context.services.camera.take, shot, owner=context.caller.principal.name)
     return await _add_picture(report, draw, ("width", "height", "overflow", "console"))
 
 
-def save_confirmation(context: ToolContext, arguments: Mapping[str, Any]) -> ConsentQuestion | None:
+def save_confirmation(
+    context: ToolContext[AuthorServices], arguments: Mapping[str, Any]
+) -> ConsentQuestion | None:
     """Return the question to the user before a save; None if it is refused without one."""
-    file, services = _complete_name(arguments), context.use(AuthorServices)
+    file, services = _complete_name(arguments), context.services
     is_named = isinstance(arguments.get("file"), str) and is_widget_name(file)
     if services.uploads is None or not is_named:
         return None
@@ -393,7 +399,7 @@ async def run_tests(files: Mapping[str, bytes]) -> None:
     raise CallError("W1122", f"its tests do not pass, so nothing was saved: {report}", path="tests")
 
 
-async def save_widget(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
+async def save_widget(context: ToolContext[AuthorServices], arguments: Mapping[str, Any]) -> Result:
     """Save a widget and return `{"file", "tool", "digest", "page"?}`.
 
     Raises:
@@ -401,7 +407,7 @@ async def save_widget(context: ToolContext, arguments: Mapping[str, Any]) -> Res
             (W3006), its tests fail (W1122), or the widget is refused: the error has the code and
             the sentence of the fault.
     """
-    services = context.use(AuthorServices)
+    services = context.services
     if services.uploads is None:
         problem = "nothing may be saved here: widgetd was started without --allow-upload"
         raise CallError("W3004", problem)

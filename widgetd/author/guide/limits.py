@@ -24,6 +24,7 @@ class GuideLimits:
         snippet_chars: Length of a search result's text.
         diff_lines: Lines of a difference on the card that asks before a save.
         diff_line_chars: Length of one of them.
+        drafts_at_once: Drafts and authors' questions that are worked on at the same time.
         searched_tests: Widgets whose test files a search for tests reads.
         element_chars: Length of an element or test in a search result.
         tests_s: Time for the tests that are saved with a widget.
@@ -31,6 +32,7 @@ class GuideLimits:
     """
 
     names: int = 8
+    drafts_at_once: int = 1
     components: int = 50
     drawn_components: int = 8
     parts_bytes: int = 64 * 1024

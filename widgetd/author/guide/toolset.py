@@ -26,7 +26,9 @@ OWN_PARTS = ("sidecar", "dependencies", "history", "feed", "tests")
 """Parts that `read_widget` reads besides those that are resources."""
 
 
-def _confirmation(context: ToolContext, arguments: Mapping[str, Any]) -> ConsentQuestion | None:
+def _confirmation(
+    context: ToolContext[Any], arguments: Mapping[str, Any]
+) -> ConsentQuestion | None:
     from widgetd.author.guide.answers import save_confirmation  # noqa: PLC0415 - see below
 
     return save_confirmation(context, arguments)
@@ -36,7 +38,7 @@ def _names(description: str, **more: Any) -> Mapping[str, Any]:
     return argument("array", description, **{"items": {"type": "string"}, "default": [], **more})
 
 
-async def _page(_context: ToolContext, name: str) -> str | None:
+async def _page(_context: ToolContext[Any], name: str) -> str | None:
     page = pages().get(name)
     return None if page is None else page.text
 
@@ -62,7 +64,7 @@ _SIDECAR = argument("string", "The sidecar, as TOML.", default="")
 def _tool(
     name: str, properties: Mapping[str, Any], required: Sequence[str] = (), **more: Any
 ) -> BuiltinTool:
-    async def answer(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
+    async def answer(context: ToolContext[Any], arguments: Mapping[str, Any]) -> Result:
         # Most daemons have no author, and start sooner without the handlers.
         from widgetd.author.guide import answers  # noqa: PLC0415
 

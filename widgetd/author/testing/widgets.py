@@ -6,7 +6,8 @@ from functools import partial
 from pathlib import Path
 
 from widgetd.base.system import SYSTEM
-from widgetd.daemon.loading import admit, build_catalog
+from widgetd.daemon.loading import build_catalog
+from widgetd.daemon.wings import admit
 from widgetd.server.catalog.loader import Loader
 from widgetd.server.catalog.registry import Registry
 from widgetd.server.mcp.assembly import build

@@ -10,7 +10,7 @@ reveal the hidden ones. It must see what it writes. Tokens and pages are unknown
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -37,6 +37,8 @@ from widgetd.server.catalog.loader import SIDECAR_SUFFIXES, WIDGET_SUFFIXES, Loa
 from widgetd.server.catalog.registry import Registry
 from widgetd.server.catalog.snapshot import Snapshot
 from widgetd.server.observe.upload import Upload
+from widgetd.server.store.contract import Bounds
+from widgetd.server.store.rate_limits import LocalRateLimits
 
 _FILE_BYTES = Limits().file_bytes
 
@@ -44,8 +46,10 @@ Reason = Literal["name", "long", "unfit", "taken", "full", "forbidden"]
 """Not a widget's name; too large; not servable; name taken; folder full; not permitted."""
 
 
-RateLimit = Callable[[str], Awaitable[None]]
-"""Charges an upload to the uploader of that name; raises `CallError` above its rate."""
+def _build_rates() -> LocalRateLimits:
+    bounds = Bounds(rate_per_s=LIMITS.upload_rate_per_s, burst=LIMITS.upload_burst)
+    return LocalRateLimits(bounds=bounds, timer=SYSTEM.clock.steady_s)
+
 
 _NAME = compile_pattern(rf"([^\W_][\w .,()+&'-]{{0,119}}\.widget(?:\.jsx)?)({escape(SUFFIX)})?")
 """A plain name: no folder, no hidden file, no character that a shell or terminal interprets."""
@@ -92,6 +96,7 @@ class Uploads:
     """The uploads into a widgets folder, one after the other.
 
     Attributes:
+        rates: Charges each upload to its uploader.
         view: Returns the part of a snapshot that is visible to an uploader's audience.
         observers: Record a finished upload. Called in the event loop; must neither wait nor raise.
         is_begun: Whether the folder is the one being served; else the first upload makes it, and
@@ -103,7 +108,7 @@ class Uploads:
     registry: Registry
     view: Callable[[Snapshot, Any], Snapshot]
     hints: Hints
-    rate_limit: RateLimit
+    rates: LocalRateLimits = field(default_factory=_build_rates)
     observers: Collection[Callable[[Upload], None]] = ()
     is_begun: bool = True
     _lock: anyio.Lock = field(default_factory=anyio.Lock, init=False)
@@ -155,7 +160,7 @@ class Uploads:
         """
         tool, code = "", ""
         try:
-            await self.rate_limit(uploader.name)
+            (await self.rates.take(uploader.name)).check()
             name = _widget_of(files)
             async with self._lock:
                 # A disconnected uploader must not leave a sidecar without its widget.

@@ -19,6 +19,8 @@ class CatalogLimits:
             event reported one.
         empty_grace_s: Time for which those, and the files of a folder that was mounted again or
             replaced by an empty one, are served on.
+        upload_rate_per_s: Widgets of one uploader per second, in the long run.
+        upload_burst: Widgets of one uploader at once, so that a whole folder can be uploaded.
         upload_wait_s: Time that an upload waits until it is served; a scan takes far less.
         logged_tools: Changed tools that the event of a swap names.
         folder_files: Widgets of a folder to which uploads add no more.
@@ -44,6 +46,8 @@ class CatalogLimits:
     deletion_grace_s: float = 0.25
     vanished_files: int = 3
     empty_grace_s: float = 60.0
+    upload_rate_per_s: float = 1.0
+    upload_burst: int = 100
     upload_wait_s: float = 5.0
     logged_tools: int = 20
     folder_files: int = 10_000

@@ -36,7 +36,7 @@ async def ask_consent(
     tool, arguments = server.builtin.get(params.name), params.arguments or {}
     if tool is None or tool.asks is None or caller.denied is not None:
         return None
-    context = server.context(caller)
+    context = server.context(caller).of(tool.toolset)
     question = tool.asks(context, arguments)
     if question is None:
         return None

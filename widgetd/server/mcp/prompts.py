@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from widgetd.core.schema.json_values import Json
 
 
-def show_data_prompt(context: Callable[[], ToolContext]) -> Prompt:
+def show_data_prompt(context: Callable[[], ToolContext[None]]) -> Prompt:
     async def show_data(
         data: Annotated[str, Field(description="What is to be shown: JSON, CSV or plain text.")],
         wish: Annotated[str, Field(description="How, or what for, in a few words.")] = "",
@@ -53,7 +53,7 @@ def show_data_prompt(context: Callable[[], ToolContext]) -> Prompt:
     )
 
 
-async def _find_fitting(context: ToolContext, data: str, wish: str) -> list[Widget]:
+async def _find_fitting(context: ToolContext[None], data: str, wish: str) -> list[Widget]:
     ranks: list[list[Hit]] = []
     for question in (wish, " ".join(_list_properties(data)), data):
         if asked := question[:LONGEST_QUESTION].strip():

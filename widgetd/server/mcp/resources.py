@@ -88,11 +88,11 @@ def resources_of(readable: Iterable[BuiltinResource]) -> Iterator[Resource]:
 
 
 async def read_of_toolset(
-    readable: Iterable[BuiltinResource], uri: str, context: ToolContext
+    readable: Iterable[BuiltinResource], uri: str, context: ToolContext[None]
 ) -> Resource | None:
     for one in readable:
         value = one.value_of(uri)
-        content = None if value is None else await one.read(context, value)
+        content = None if value is None else await one.read(context.of(one.toolset), value)
         if content is not None:
             mime_type = one.mime_type_of(value or "")
             return ServedResource(uri, name=one.name, mime_type=mime_type, content=content)

@@ -57,9 +57,8 @@ class ServerOptions:
         builtin: The rows of built-in tools of all toolsets.
         reserved: Further names that no widget may take.
         toolsets: The toolsets that are on besides `core`.
-        unlisted: Tools that are not listed because they can only fail here.
         readable: The resources of all toolsets.
-        services: The services of the toolsets, by type.
+        services: The services of toolsets, by toolset.
         traced: Whether each request gets an OpenTelemetry span.
         record_duration: Receives the duration of each request; None to measure none.
         system: Dates renders and presses, and makes their ids.
@@ -80,9 +79,8 @@ class ServerOptions:
     builtin: Sequence[BuiltinTool] = CORE_TOOLS
     reserved: frozenset[str] = frozenset()
     toolsets: Sequence[str] = ()
-    unlisted: Sequence[str] = ()
     readable: Sequence[BuiltinResource] = ()
-    services: Mapping[type, object] = field(default_factory=lambda: MappingProxyType({}))
+    services: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     traced: bool = False
     record_duration: RecordDuration | None = None
     system: System = SYSTEM
@@ -127,9 +125,11 @@ class Server:
             images=options.images,
             system=options.system,
         )
-        self.builtin = builtin = BuiltinTools(options.builtin, options.toolsets, options.unlisted)
+        self.builtin = builtin = BuiltinTools(options.builtin, options.toolsets)
+        asking = [row for row in options.builtin if row.asks]
+        self._consent = BuiltinTools(asking, {row.toolset for row in asking})
         self._readable = tuple(one for one in options.readable if one.toolset in options.toolsets)
-        self.services: dict[type, object] = {BuiltinTools: builtin, **options.services}
+        self.services: dict[str, Any] = {**options.services}
         self.actions = ActionCaller()
         self.search = Search()
         self.views = SnapshotViews()
@@ -173,25 +173,23 @@ class Server:
         except CallError as error:
             return error_result(error)
 
-    def context(self, caller: Caller) -> ToolContext:
-        """Return the context of a built-in tool's handler."""
+    def context(self, caller: Caller) -> ToolContext[None]:
+        """Return the context of a built-in tool of `core`."""
         return ToolContext(
             caller=caller,
             rendering=self.rendering,
             store=self.store,
             search=self.search,
             schema=lambda widget: self.entry_fields(widget)["inputSchema"],
-            services=self.services,
+            services=None,
+            consent=self._consent,
+            toolsets=self.services,
             actions=self.actions,
             observers=self.options.observers,
         )
 
     def readable_by(self, principal: Principal) -> tuple[BuiltinResource, ...]:
         return tuple(one for one in self._readable if one.scope in principal.scopes)
-
-    def provide(self, *services: object) -> None:
-        """Add services of toolsets that need the server itself to be made."""
-        self.services.update({type(service): service for service in services})
 
     def end_streams(self, gone: Collection[Principal] | None = None) -> None:
         if gone is None:

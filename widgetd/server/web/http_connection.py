@@ -50,15 +50,10 @@ class ThrottledWarning:
 
 
 class ConnectionSlots:
-    """The slots of one port's connections, and some for probes when there are no others.
-
-    Attributes:
-        ending: Whether the port ends: each connection closes after its next answer.
-    """
+    """The slots of one port's connections, and some for probes when there are no others."""
 
     def __init__(self, limits: HttpLimits, probes: Collection[str]) -> None:
         self.limits = limits
-        self.ending = False
         self._probes = frozenset(probes)
         self._for_probes: dict[HttpConnection, None] = {}
         self._full = ThrottledWarning("connections.exhausted")
@@ -119,8 +114,6 @@ class HttpConnection(HttpToolsProtocol):
         if not self._admitted:
             self.app = cast("Any", partial(self._slots.answer_probes, cast("ASGIApp", self.app)))
         self._arm(self._limits.header_s)
-        if self._slots.ending:
-            self.shutdown()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Free the slot."""
@@ -168,7 +161,7 @@ class HttpConnection(HttpToolsProtocol):
         # llhttp would add trailers to these fields.
         self.headers = []
         # A client that is answered before its body ends is not read any further.
-        self._keep_alive = self.cycle.keep_alive and self._admitted and not self._slots.ending
+        self._keep_alive = self.cycle.keep_alive and self._admitted
         self.cycle.keep_alive = False
 
     def on_body(self, body: bytes) -> None:
@@ -191,21 +184,9 @@ class HttpConnection(HttpToolsProtocol):
             self.transport.close()
 
     def shutdown(self) -> None:
-        """Announce the end with the next answer, or close once no request comes.
-
-        A client whose connection closes while it sends a request cannot know whether the request
-        was processed. So the answer to the last request says `Connection: close`. An answer that
-        began without this field, as a stream, leaves time for one more request.
-        """
-        self.timeout_keep_alive = cast("Any", LIMITS.last_request_s)  # call_later takes a fraction
-        cycle = self._answering
-        if cycle is not None and not cycle.response_started:
-            self._keep_alive = cycle.keep_alive = False
-        elif cycle is None and not (self._has_begun and self._expected is _Expected.HEADER):
-            self._unset_keepalive_if_required()
-            self.timeout_keep_alive_task = self.loop.call_later(
-                self.timeout_keep_alive, self.timeout_keep_alive_handler
-            )
+        """Complete requests in flight, then close."""
+        self._keep_alive = False
+        super().shutdown()
 
     def send_400_response(self, msg: str) -> None:
         """Refuse bytes that are no request."""

@@ -94,11 +94,10 @@ class HttpServer(uvicorn.Server):
         after_start: Callable[[], None] = lambda: None,
         before_end: Callable[[], None] = lambda: None,
     ) -> None:
-        self._slots = ConnectionSlots(limits, probes)
         super().__init__(
             uvicorn.Config(
                 app,
-                http=cast("Any", partial(HttpConnection, slots=self._slots)),
+                http=cast("Any", partial(HttpConnection, slots=ConnectionSlots(limits, probes))),
                 backlog=LIMITS.accepted_at_once,
                 lifespan="on",
                 ws="none",
@@ -140,15 +139,7 @@ class HttpServer(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """End the streams, which would never end by themselves, then shut down."""
-        self._slots.ending = True
         self._before_end()
-        # Connections that wait in the kernel were accepted from their clients' point of view. Each
-        # turn of the loop accepts some, and asyncio drops those that it accepted in the last one.
-        for _ in range(LIMITS.backlog // LIMITS.accepted_at_once):
-            await asyncio.sleep(0)
-        for listener in sockets or ():
-            asyncio.get_running_loop().remove_reader(listener)
-        await asyncio.sleep(0)
         await super().shutdown(sockets)
 
 

@@ -39,7 +39,6 @@ class WebLimits:
         backlog: Connections that wait in the kernel.
         accepted_at_once: Connections accepted before the first of them gets its slot.
         tick_s: Interval at which the `Date` of responses is renewed.
-        last_request_s: Time for a request that was on its way when the daemon began to end.
         shutdown_s: Time for requests in flight once the daemon ends.
         waits: Streams and waiting calls of one named principal; half of `connections`, if fewer.
         spare_descriptors: Kept for files, the store and probes, however many clients connect.
@@ -61,7 +60,6 @@ class WebLimits:
     backlog: int = 2048
     accepted_at_once: int = 16
     tick_s: float = 1.0
-    last_request_s: float = 0.5
     shutdown_s: int = 10
     waits: int = 1_000
     spare_descriptors: int = 128

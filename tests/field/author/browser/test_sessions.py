@@ -278,8 +278,8 @@ async def test_call_reports_the_last_step_before_the_page_became_unresponsive(
     with anyio.fail_after(100):
         async with sessions_over(tmp_path, limits=BrowserLimits(answer_s=1)) as sessions:
             session = await started(sessions)
-            sessions.server.provide(sessions)
-            context = sessions.server.context(caller_of(sessions))
+            sessions.server.services["sessions"] = sessions
+            context = sessions.server.context(caller_of(sessions)).of("sessions")
             await session.stage.inner_frame.evaluate(BUSY)
             steps = [{"keyword": "Expect Quiet"}]  # which asks the page nothing
             arguments = {"session_id": session.id, "steps": steps, "timeout_s": 1}

@@ -10,7 +10,8 @@ from unittest import mock
 from tests.support.widgets import snapshot_of
 from widgetd.author.guide.reference import Reference
 from widgetd.base.files.folder import bundled_folder
-from widgetd.daemon.loading import admit, build_catalog
+from widgetd.daemon.loading import build_catalog
+from widgetd.daemon.wings import admit
 from widgetd.server.catalog.loader import Loader
 from widgetd.server.catalog.snapshot import Snapshot
 from widgetd.server.search.search_index import SearchIndex

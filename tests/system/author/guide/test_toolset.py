@@ -28,7 +28,7 @@ from tests.unit.base.files.privilege import stopped_by_permissions
 from widgetd.author.guide.guide import ORDER
 from widgetd.author.guide.toolset import TOOLS
 from widgetd.cli import main
-from widgetd.daemon.toolsets import ROWS
+from widgetd.daemon.wings import ROWS
 
 ERAS: tuple[Era, ...] = ("legacy", "modern")
 NAMES = {tool.name for tool in TOOLS}

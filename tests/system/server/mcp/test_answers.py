@@ -11,7 +11,7 @@ from tests.support.daemons import serving
 from tests.support.widgets import widget_file
 from tests.system.upstreams.servers import json_reply, raw
 from widgetd.author.declarations.answers import ANSWERS
-from widgetd.daemon.toolsets import ROWS
+from widgetd.daemon.wings import ROWS
 
 FORM = """{"type":"Card","children":[{"type":"Text","value":{{ who | tojson }}},
 {"type":"Button","label":"Go","onClickAction":{"type":"go"}}]}"""

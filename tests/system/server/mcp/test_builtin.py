@@ -16,7 +16,7 @@ from tests.support.daemons import PATIENCE_S
 from tests.support.widgets import build_widget, snapshot_of
 from widgetd.base.errors import ConfigError, WidgetError
 from widgetd.core.widget.naming import slugify
-from widgetd.daemon.toolsets import ROWS
+from widgetd.daemon.wings import ROWS
 from widgetd.server.access.principal import ADMIN, CALL, READ, Caller, Principal
 from widgetd.server.catalog.registry import Registry
 from widgetd.server.mcp import sdk
@@ -33,7 +33,7 @@ CORE_NAMES = {tool.name for tool in CORE_TOOLS}
 FOR_PAGES = {"widget_action", "follow_render"}
 
 
-async def tell(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
+async def tell(context: ToolContext[None], arguments: Mapping[str, Any]) -> Result:
     return structured_result({"caller": context.caller.principal.name, **arguments})
 
 
@@ -162,7 +162,7 @@ async def test_call_takes_its_cost_from_the_callers_rate() -> None:
 async def test_waiting_tool_occupies_no_slot() -> None:
     entered = anyio.Event()
 
-    async def wait(_context: ToolContext, _arguments: Mapping[str, Any]) -> Result:
+    async def wait(_context: ToolContext[None], _arguments: Mapping[str, Any]) -> Result:
         entered.set()
         await anyio.sleep_forever()
         raise AssertionError

@@ -13,7 +13,7 @@ from mypy.api import run as mypy
 
 from tests.support.widgets import build_widget, bundled_widgets, snapshot_of
 from widgetd.author.declarations.module import declarations
-from widgetd.daemon.toolsets import ROWS
+from widgetd.daemon.wings import ROWS
 from widgetd.server.catalog.snapshot import Snapshot
 from widgetd.server.render.mock import mocks
 

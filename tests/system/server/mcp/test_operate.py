@@ -48,7 +48,7 @@ def operating(ring: LogRing, **options: Any) -> Server:
     chosen = ServerOptions(
         builtin=(*CORE_TOOLS, *OPERATE_TOOLS),
         toolsets=["operate"],
-        services={Operations: operations},
+        services={"operate": operations},
         **options,
     )
     return build(registry, local_store(), chosen)

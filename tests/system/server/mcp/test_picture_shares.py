@@ -54,7 +54,10 @@ async def read_picture(server: Server, owner: str, width: int) -> None:
     names = [f"greeting_{number}" for number in range(2 * MOST)]
     caller = Caller(snapshot=server.registry.current, principal=Principal(name=owner))
     [resource] = pictures.RESOURCES
-    assert await resource.read(server.context(caller), names[width % len(names)]) == b"blank"
+    assert (
+        await resource.read(server.context(caller).of("pictures"), names[width % len(names)])
+        == b"blank"
+    )
 
 
 @pytest.mark.parametrize("take", [take_picture, read_picture])
@@ -65,7 +68,7 @@ async def test_pictures_of_one_principal_displace_none_of_another(take: Any) -> 
         builtin=(*CORE_TOOLS, *pictures.TOOLS),
         toolsets=("pictures",),
         readable=pictures.RESOURCES,
-        services={Camera: camera},
+        services={"pictures": camera},
     )
     server = build(Registry(snapshot_of(*served)), local_store(), options)
 

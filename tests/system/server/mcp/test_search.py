@@ -13,7 +13,8 @@ from tests.support.corpus import CORPUS, needs_corpus
 from tests.support.widgets import build_widget, snapshot_of
 from widgetd.base.files.folder import bundled_folder
 from widgetd.core.widget.widget import Widget
-from widgetd.daemon.loading import admit, build_catalog
+from widgetd.daemon.loading import build_catalog
+from widgetd.daemon.wings import admit
 from widgetd.server.access.principal import Caller
 from widgetd.server.catalog.loader import Loader
 from widgetd.server.catalog.snapshot import Snapshot

@@ -16,7 +16,7 @@ from tests.support.routes import STREAMS, TABLES
 from tests.support.widgets import widget_file
 from tests.system.server.mcp.test_access import call
 from tests.system.server.mcp.test_shares import ACTING, ANN, BOB, TOKENS
-from widgetd.daemon.toolsets import ROWS
+from widgetd.daemon.wings import ROWS
 
 MODERN = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",

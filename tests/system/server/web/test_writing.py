@@ -15,9 +15,8 @@ from tests.system.server.mcp.test_access import list_names
 from tests.system.server.web.asking import ask, put
 from widgetd.author.uploads import uploads
 from widgetd.daemon.access_policy import access_policy
-from widgetd.daemon.limits import LIMITS
 from widgetd.server.access.principal import LOCAL, WRITE
-from widgetd.server.catalog.limits import CatalogLimits
+from widgetd.server.catalog.limits import LIMITS, CatalogLimits
 from widgetd.settings import Settings
 
 SOME, EVERY, LOOKER = "some-some-some-some", "every-every-every", "looker-looker-looker"

@@ -55,7 +55,7 @@ async def parse_call(slug: str, **arguments: Any) -> dict[str, Any]:
     """Call a keyword's tool, and return the arguments that its keyword is done with."""
     tools = BuiltinTools(keyword_tools(["all"]), frozenset({"sessions"}))
     sessions, caller = FakeSessions(), SimpleNamespace(principal=Principal())
-    context: Any = SimpleNamespace(use=lambda _service: sessions, caller=caller)
+    context: Any = SimpleNamespace(services=sessions, caller=caller, of=lambda _name: context)
     result = await tools.call(KEYWORD_PREFIX + slug, {"session_id": "s_1", **arguments}, context)
 
     assert result.code == "W4003", result

@@ -18,7 +18,7 @@ from stress.attackfiles import ATTACKS
 from tests.support.limits import try_each
 from widgetd.author.guide.drafts import Drafts
 from widgetd.core.schema.json_text import NotJsonError, parse_json
-from widgetd.daemon.loading import admit
+from widgetd.daemon.wings import admit
 from widgetd.server.catalog.snapshot import Snapshot
 
 BAD = Path(__file__).parents[3] / "widgets" / "bad"

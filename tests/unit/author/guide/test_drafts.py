@@ -14,7 +14,7 @@ from widgetd.author.guide.drafts import DRAFT, Drafts
 from widgetd.base.errors import WidgetError
 from widgetd.base.files.source import Source
 from widgetd.core.checks.rules import check_widget
-from widgetd.daemon.loading import admit
+from widgetd.daemon.wings import admit
 from widgetd.server.catalog.loader import Loader
 
 BAD = sorted((Path(__file__).parents[3] / "widgets" / "bad").glob("*.widget"))

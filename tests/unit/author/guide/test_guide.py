@@ -20,8 +20,7 @@ from widgetd.base.errors import CODES, CallError
 from widgetd.cli import app
 from widgetd.core.schema.validator import compile_schema
 from widgetd.core.widget.components import check_tree, load_vocabulary
-from widgetd.daemon.loading import admit
-from widgetd.daemon.toolsets import NAMES
+from widgetd.daemon.wings import NAMES, admit
 from widgetd.server.catalog.snapshot import Snapshot
 from widgetd.settings import Settings
 

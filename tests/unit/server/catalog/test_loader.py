@@ -18,7 +18,7 @@ from widgetd.base.files.source import Source
 from widgetd.core.checks.renders import render_samples
 from widgetd.core.checks.rules import check_widget
 from widgetd.core.widget.widget import Widget
-from widgetd.daemon.loading import admit
+from widgetd.daemon.wings import admit
 from widgetd.server.catalog.catalog import Catalog
 from widgetd.server.catalog.loader import Loader
 from widgetd.server.catalog.loader import load as load_file

@@ -9,7 +9,8 @@ import pytest
 from tests.support.widgets import build_widget, snapshot_of, widget_file
 from widgetd.base.files.folder import bundled_folder
 from widgetd.cli import main
-from widgetd.daemon.loading import admit, build_catalog
+from widgetd.daemon.loading import build_catalog
+from widgetd.daemon.wings import admit
 from widgetd.server.catalog.loader import Loader
 from widgetd.server.search.search import Search
 from widgetd.server.search.wishes import check_wishes

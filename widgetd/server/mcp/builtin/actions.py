@@ -41,7 +41,7 @@ RENDER_ID = argument("string", "The id at the end of the widget's result.")
 SHOWN_ID = argument("string", "The id of the render that is shown.")
 
 
-async def widget_action(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
+async def widget_action(context: ToolContext[None], arguments: Mapping[str, Any]) -> Result:
     """Return `{"status": "accepted", "next", "repeated"?}`, or the payload's `validationErrors`.
 
     `repeated` says that the action was accepted before under the same key, so that a page that
@@ -117,7 +117,7 @@ async def widget_action(context: ToolContext, arguments: Mapping[str, Any]) -> R
     return structured_result(dict(standing))
 
 
-async def _press(context: ToolContext, press: Press) -> Result:
+async def _press(context: ToolContext[None], press: Press) -> Result:
     """Take the press of a bound action; if the render has changed, show how it is now."""
     try:
         return _shown_result(context, *await _action_runner(context).press(press))
@@ -129,7 +129,7 @@ async def _press(context: ToolContext, press: Press) -> Result:
         return replace(refused, meta=b"{%b,%b}" % (refused.meta[1:-1], shown.meta[1:-1]))
 
 
-async def _find_earlier(context: ToolContext, arguments: Mapping[str, Any]) -> Result | None:
+async def _find_earlier(context: ToolContext[None], arguments: Mapping[str, Any]) -> Result | None:
     """Return the answer that the client's key had before; None if it is new."""
     render_id, key = arguments["render_id"], arguments.get("idempotency_key", "")
     if not key:
@@ -172,7 +172,7 @@ def _accept_payload(
     return error_result(refused, _invalid((one.field, one.says) for one in failed))
 
 
-def _action_runner(context: ToolContext) -> ActionRunner:
+def _action_runner(context: ToolContext[None]) -> ActionRunner:
     return ActionRunner(
         store=context.store,
         rendering=context.rendering,
@@ -193,13 +193,15 @@ _BY_PEOPLE_ONLY = {
 
 
 def _demand_press(
-    context: ToolContext, render: StoredRender, arguments: Mapping[str, Any], code: str
+    context: ToolContext[None], render: StoredRender, arguments: Mapping[str, Any], code: str
 ) -> None:
     if render.press == "" or not is_from_page(context, render, arguments):
         raise CallError(code, _BY_PEOPLE_ONLY[code])
 
 
-def is_from_page(context: ToolContext, render: StoredRender, arguments: Mapping[str, Any]) -> bool:
+def is_from_page(
+    context: ToolContext[None], render: StoredRender, arguments: Mapping[str, Any]
+) -> bool:
     """Return whether the render's owner calls, with the secret of its page where it has one."""
     is_owner = render.owner == context.caller.principal.name
     press = str(arguments.get("press", ""))
@@ -207,7 +209,7 @@ def is_from_page(context: ToolContext, render: StoredRender, arguments: Mapping[
 
 
 def _shown_result(
-    context: ToolContext, answer: dict[str, Any], render: StoredRender | None
+    context: ToolContext[None], answer: dict[str, Any], render: StoredRender | None
 ) -> Result:
     answered = structured_result(answer)
     if render is None:
@@ -273,7 +275,7 @@ def _find_offered_action(known: Mapping[str, TreeAction], action: str) -> TreeAc
     )
 
 
-async def await_widget_action(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
+async def await_widget_action(context: ToolContext[None], arguments: Mapping[str, Any]) -> Result:
     """Return `{"actions": [{"seq", "action", "payload", "at"}], "next", "status"}`.
 
     Raises:

@@ -21,7 +21,7 @@ _ALIASES = {"args": "arguments", "parameters": "arguments", "input": "arguments"
 """Other names of render_widget's arguments, which models take from other protocols."""
 
 
-async def search_widgets(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
+async def search_widgets(context: ToolContext[None], arguments: Mapping[str, Any]) -> Result:
     """Return `{"items": [{"name", "title", "description", "score"}], "total"}`, best first.
 
     Without a match, `hint` says so and `tags` lists the known tags.
@@ -39,7 +39,7 @@ async def search_widgets(context: ToolContext, arguments: Mapping[str, Any]) -> 
     return structured_result(answer)
 
 
-async def get_widget_details(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
+async def get_widget_details(context: ToolContext[None], arguments: Mapping[str, Any]) -> Result:
     """Return `{"items": [{"name", "status", ...}], "left"?}`, one item per requested name.
 
     Without names, return every widget's name and title. `left` holds the names that did not
@@ -64,7 +64,7 @@ async def get_widget_details(context: ToolContext, arguments: Mapping[str, Any])
     return structured_result({"items": items})
 
 
-def _describe(context: ToolContext, name: str) -> dict[str, Any]:
+def _describe(context: ToolContext[None], name: str) -> dict[str, Any]:
     snapshot = context.caller.snapshot
     widget = snapshot.widgets.get(name)
     if widget is None:
@@ -86,7 +86,7 @@ def _describe(context: ToolContext, name: str) -> dict[str, Any]:
     return item
 
 
-async def render_widget(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
+async def render_widget(context: ToolContext[None], arguments: Mapping[str, Any]) -> Result:
     """Render a widget by name and return its result, as its own tool does.
 
     Raises:
@@ -118,14 +118,14 @@ def target_of(params: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
     )
 
 
-def _show_render_example(context: ToolContext) -> Mapping[str, Any] | None:
+def _show_render_example(context: ToolContext[None]) -> Mapping[str, Any] | None:
     """Return a call of the first widget by its author's example."""
     for widget in context.caller.snapshot.widgets.values():
         return {"name": widget.tool, "arguments": widget.call_example or {}}
     return None
 
 
-async def show_render(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
+async def show_render(context: ToolContext[None], arguments: Mapping[str, Any]) -> Result:
     """Return the result that shows a stored render, in the profile of this call.
 
     Raises:

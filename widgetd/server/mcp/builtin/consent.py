@@ -22,7 +22,7 @@ from widgetd.base.system import SYSTEM
 from widgetd.core.schema.json_values import to_json
 from widgetd.core.widget.summary import shorten_at_word
 from widgetd.server.access.principal import Caller
-from widgetd.server.mcp.builtin.table import BuiltinTool, BuiltinTools, ConsentQuestion, ToolContext
+from widgetd.server.mcp.builtin.table import CORE, BuiltinTool, ConsentQuestion, ToolContext
 from widgetd.server.mcp.limits import LIMITS
 from widgetd.server.render.hosts import draws_views
 from widgetd.server.render.questions import list_arguments
@@ -38,17 +38,16 @@ CARD_KEY = "widgetd/card"
 Node = Mapping[str, Any]
 
 
-class ConsentTools(BuiltinTools):
-    """The tools that ask a person first: those of the active toolsets and those of upstreams."""
-
-
 def shows_cards(caller: Caller) -> bool:
     """Return whether the client can ask its user by a card."""
     return draws_views(caller.client) or caller.meta.get(CARD_KEY) is True
 
 
 async def ask_by_card(
-    context: ToolContext, tool: BuiltinTool, arguments: Mapping[str, Any], question: ConsentQuestion
+    context: ToolContext[Any],
+    tool: BuiltinTool,
+    arguments: Mapping[str, Any],
+    question: ConsentQuestion,
 ) -> Result:
     """Keep the call, and return the card that lets the user allow it."""
     parts = await SYSTEM.threads.run_blocking(question.draw)
@@ -84,7 +83,7 @@ async def ask_by_card(
 
 
 async def settle(
-    context: ToolContext, render: StoredRender, action: str, token: str
+    context: ToolContext[Any], render: StoredRender, action: str, token: str
 ) -> dict[str, Any]:
     """Do or drop the call of a card, and show on the card what came of it.
 
@@ -103,16 +102,14 @@ async def settle(
     status: Literal["done", "failed"] = "done"
     note, line = "Denied: nothing was done.", f"The user denied {name}: nothing was done."
     if action == ALLOW:
-        tools = context.services.get(ConsentTools)
-        if not isinstance(tools, BuiltinTools):
-            tools = context.use(BuiltinTools)
-        tool = tools.get(name)
-        if tool is None:  # the daemon was restarted without its toolset
+        tool = context.consent.get(name)
+        # Without services the daemon was restarted without the tool's toolset.
+        if tool is None or (tool.toolset != CORE and tool.toolset not in context.toolsets):
             raise CallError("W3105", f"there is no tool '{name}' here any more: nothing was done")
         principal.demand(tool.scope)
         # The user's client may be gone before the call has ended.
         with anyio.CancelScope(shield=True):
-            result = await tools.call(name, call["arguments"], context)
+            result = await context.consent.call(name, call["arguments"], context)
         blocks = orjson.loads(result.content)
         output = "\n".join(block.get("text", "") for block in blocks)
         line = f"The user allowed {name}. It answered: {output}"[: LIMITS.outcome_chars]

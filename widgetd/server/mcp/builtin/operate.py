@@ -18,13 +18,7 @@ from widgetd.base.errors import CallError, InvalidArgument
 from widgetd.base.system import SYSTEM
 from widgetd.base.text_search import LinearPattern, compile_pattern, read_tokens
 from widgetd.server.access.principal import OPERATE, pseudonym
-from widgetd.server.mcp.builtin.table import (
-    BuiltinTool,
-    BuiltinTools,
-    ToolContext,
-    argument,
-    closed_object,
-)
+from widgetd.server.mcp.builtin.table import BuiltinTool, ToolContext, argument, closed_object
 from widgetd.server.mcp.limits import LIMITS
 from widgetd.server.observe import audit_report
 from widgetd.server.observe.log_ring import LEVELS, LogRing, epoch_s
@@ -47,6 +41,7 @@ class Operations:
 
     Attributes:
         audit: The audit file; None without one.
+        names: The names of all built-in tools.
         sections: Further sections of the status, by name, computed per request.
     """
 
@@ -54,25 +49,26 @@ class Operations:
     health: Health
     log: LogRing
     audit: Path | None = None
+    names: frozenset[str] = frozenset()
     sections: dict[str, Callable[[], Any]] = field(default_factory=dict)
 
 
-async def get_status(context: ToolContext, _arguments: Mapping[str, Any]) -> Result:
+async def get_status(context: ToolContext[Operations], _arguments: Mapping[str, Any]) -> Result:
     """Return the content of `/status` and `{"toolsets", "store", "sessions"?, …}`."""
-    operations = context.use(Operations)
+    operations = context.services
     answer = status(operations.registry, operations.health, context.caller.snapshot)
     more = {name: read() for name, read in operations.sections.items()}
     return structured_result({**answer, "store": context.store.mode(), **more})
 
 
-async def get_logs(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
+async def get_logs(context: ToolContext[Operations], arguments: Mapping[str, Any]) -> Result:
     """Return `{"items": [{"at", "level", "event", …}], "next", "dropped"}`, oldest first.
 
     Raises:
         CallError: `since` is not a time (W2002), the pattern needs more than linear time (W3101),
             or the cursor is from another process (W3102).
     """
-    ring = context.use(Operations).log
+    ring = context.services.log
     audience, snapshot = context.caller.principal.audience, context.caller.snapshot
     since_s = 0.0 if arguments.get("after") else _since(arguments["since"])
     least, contains = LEVELS.index(arguments["level"]), arguments.get("contains", "")
@@ -150,13 +146,13 @@ def _is_prose(key: str, value: object) -> bool:
     return isinstance(value, (str, list)) and key not in {"at", "level", "event"}
 
 
-async def get_usage(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
+async def get_usage(context: ToolContext[Operations], arguments: Mapping[str, Any]) -> Result:
     """Return `{"report", "items": [...]}`, the rows of the report.
 
     Raises:
         CallError: The daemon writes no audit file (W3103).
     """
-    path = context.use(Operations).audit
+    path = context.services.audit
     if path is None:
         problem = "nothing is recorded: widgetd was started without --audit"
         raise CallError("W3103", problem)
@@ -169,7 +165,7 @@ async def get_usage(context: ToolContext, arguments: Mapping[str, Any]) -> Resul
     rows = await SYSTEM.threads.run_blocking(read_report)
     seen = context.caller.snapshot.widgets
     if not context.caller.principal.audience.sees_everything:
-        own = context.use(BuiltinTools).reserved
+        own = context.services.names
         rows = [
             {**row, "widget": name if name in seen or name in own else pseudonym(name)}
             for row in rows

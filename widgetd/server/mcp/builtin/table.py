@@ -7,10 +7,10 @@ are in its own `toolset.py` and reach the server at assembly.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import orjson
 
@@ -33,17 +33,19 @@ if TYPE_CHECKING:  # commands that only need the names skip these imports
 CORE = "core"
 """The toolset that every server has."""
 
-Service = TypeVar("Service")
+Services = TypeVar("Services")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolContext:
+@dataclass(frozen=True, kw_only=True)
+class ToolContext(Generic[Services]):
     """The caller and the services of one call of a built-in tool.
 
     Attributes:
         caller: The client that calls, with the snapshot that answers it.
         schema: Returns the input schema of a widget, as it is listed.
-        services: Services of toolsets, by type.
+        services: The services of the tool's toolset; None for those of `core`.
+        consent: The tools that ask a person first, of every toolset.
+        toolsets: The services of each toolset that is there.
     """
 
     caller: Caller
@@ -51,12 +53,16 @@ class ToolContext:
     store: Store
     search: Search
     schema: Callable[[Widget], Mapping[str, Any]]
-    services: Mapping[type, object] = field(default_factory=lambda: MappingProxyType({}))
+    services: Services
+    consent: BuiltinTools
+    toolsets: Mapping[str, Any]
     actions: ActionCaller
     observers: Sequence[Observer] = ()
 
-    def use(self, service: type[Service]) -> Service:
-        return cast("Service", self.services[service])
+    def of(self, toolset: str) -> ToolContext[Any]:
+        """Return the context of a tool or resource of `toolset`."""
+        services: Any = self.toolsets.get(toolset)
+        return replace(self, services=services)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +83,7 @@ class ConsentQuestion:
         return {name: arguments[name] for name in arguments if name not in self.hidden}
 
 
-Handler = Callable[[ToolContext, Mapping[str, Any]], Awaitable[Result]]
+Handler = Callable[[ToolContext[Any], Mapping[str, Any]], Awaitable[Result]]
 """Answers a call with checked, complete arguments; raises `CallError` if it cannot."""
 
 
@@ -97,6 +103,7 @@ class BuiltinTool:
         read_only: Whether calling it changes nothing.
         destructive: Whether it may replace existing data.
         app_only: Whether it is for the page that shows a widget and hidden from the model.
+        listed: Whether clients list it; False where it can only fail.
     """
 
     name: str
@@ -104,15 +111,16 @@ class BuiltinTool:
     input_schema: Mapping[str, Any]
     handler: Handler
     reads: Callable[[Mapping[str, Any]], Mapping[str, Any]] = dict
-    example: Callable[[ToolContext], Mapping[str, Any] | None] | None = None
+    example: Callable[[ToolContext[Any]], Mapping[str, Any] | None] | None = None
     scope: str = READ
     cost: int = 1
     waits: bool = False
-    asks: Callable[[ToolContext, Mapping[str, Any]], ConsentQuestion | None] | None = None
+    asks: Callable[[ToolContext[Any], Mapping[str, Any]], ConsentQuestion | None] | None = None
     toolset: str = CORE
     read_only: bool = True
     destructive: bool = False
     app_only: bool = False
+    listed: bool = True
 
     @property
     def entry_fields(self) -> dict[str, Any]:
@@ -138,7 +146,7 @@ class BuiltinTool:
         return entry(self.entry_fields)
 
 
-Reader = Callable[[ToolContext, str], Awaitable[str | bytes | None]]
+Reader = Callable[[ToolContext[Any], str], Awaitable[str | bytes | None]]
 """Reads a resource for a value of its variable ("" without one); None if there is nothing."""
 
 
@@ -196,7 +204,6 @@ class BuiltinTools(Mapping[str, BuiltinTool]):
     Args:
         rows: The tools of all toolsets.
         toolsets: The toolsets that are on besides `core`.
-        unlisted: Tools that are not listed because they can only fail here.
 
     Attributes:
         reserved: The names of all rows; a setting must never rename a widget.
@@ -205,13 +212,7 @@ class BuiltinTools(Mapping[str, BuiltinTool]):
         ConfigError: Two have the same name (W0031).
     """
 
-    def __init__(
-        self,
-        rows: Iterable[BuiltinTool],
-        toolsets: Iterable[str] = (),
-        unlisted: Iterable[str] = (),
-    ) -> None:
-        self._unlisted = frozenset(unlisted)
+    def __init__(self, rows: Iterable[BuiltinTool], toolsets: Iterable[str] = ()) -> None:
         self._listed: dict[tuple[frozenset[str], bool], frozenset[str]] = {}
         self._toolsets = frozenset((CORE, *toolsets))
         named: dict[str, BuiltinTool] = {}
@@ -251,7 +252,7 @@ class BuiltinTools(Mapping[str, BuiltinTool]):
             names = self._listed[scopes, apps] = frozenset(
                 name
                 for name, tool in self._tools.items()
-                if (tool.toolset == CORE or (tool.scope in scopes and name not in self._unlisted))
+                if (tool.toolset == CORE or (tool.scope in scopes and tool.listed))
                 and (apps or not tool.app_only)
             )
         return names
@@ -260,7 +261,7 @@ class BuiltinTools(Mapping[str, BuiltinTool]):
         return {name: self._entries[name] for name in self._tools if name in names}
 
     def check(
-        self, name: str, arguments: Mapping[str, Any], context: ToolContext
+        self, name: str, arguments: Mapping[str, Any], context: ToolContext[Any]
     ) -> Mapping[str, Any]:
         """Return the arguments of a call as the tool's handler takes them.
 
@@ -278,10 +279,14 @@ class BuiltinTools(Mapping[str, BuiltinTool]):
         checked = schema.check(read, example=shown and partial(shown, context))
         return schema.with_defaults(checked.arguments)
 
-    async def call(self, name: str, arguments: Mapping[str, Any], context: ToolContext) -> Result:
+    async def call(
+        self, name: str, arguments: Mapping[str, Any], context: ToolContext[Any]
+    ) -> Result:
         """Check the arguments and answer; errors are results too."""
+        tool = self._tools[name]
         try:
-            return await self._tools[name].handler(context, self.check(name, arguments, context))
+            checked = self.check(name, arguments, context)
+            return await tool.handler(context.of(tool.toolset), checked)
         except CallError as error:
             return error_result(error)
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from widgetd.server.render.calls import Renderer
 
 
-async def update_render(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
+async def update_render(context: ToolContext[None], arguments: Mapping[str, Any]) -> Result:
     """Return `{"renderId", "version", "summary"}`.
 
     Raises:
@@ -67,7 +67,7 @@ async def replace_render(
     return {"renderId": render.id, "version": render.version, "summary": render.text}
 
 
-async def follow_render(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
+async def follow_render(context: ToolContext[None], arguments: Mapping[str, Any]) -> Result:
     """Return the newer version's result, or `{"status", "acted"?}`: timeout, draining, expired.
 
     `acted` is the last action that was accepted in this version, which a page that is mounted
