@@ -1,6 +1,7 @@
 """Trees that the page's evaluator makes, against the server's; beginnings of arguments; sizes.
 
     python -m benchmarks.page
+    SCALE=100 python -m benchmarks.page     draw every beginning of the calls of all widgets
 
 Each bundled and corpus widget is drawn from its samples and examples, the mock seeds 1 to 20, the
 eleven generated states, and slips of models that the server reads in another way.
@@ -15,10 +16,10 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice
 from pathlib import Path
 from statistics import median, quantiles
 from types import MappingProxyType
@@ -40,7 +41,11 @@ from widgetd.core.widget.samples import (
 
 VIEW: Final = Path(__file__).resolve().parents[1] / "view"
 SEEDS: Final = range(1, 21)
-PREFIX_CHARACTERS: Final = 4
+
+SCALE: Final = float(os.environ.get("SCALE", "1"))
+PREFIX_CALLS: Final = max(1, int(SCALE))
+PREFIX_CHARACTERS: Final = 4 if SCALE <= 1 else 1
+"""For each widget so many calls are drawn while they arrive, every so many characters."""
 
 NONE: Final = object()
 SLIPS: Final[Mapping[str, Callable[[Any], Any]]] = MappingProxyType(
@@ -140,7 +145,7 @@ class Drawn:
     outcomes: Mapping[str, Any]
 
 
-def drawn(paths: list[Path]) -> tuple[list[Drawn], dict[str, str]]:
+def drawn(paths: list[Path], every: int = PREFIX_CHARACTERS) -> tuple[list[Drawn], dict[str, str]]:
     """Draw every widget of `paths` on both sides.
 
     Returns:
@@ -156,23 +161,23 @@ def drawn(paths: list[Path]) -> tuple[list[Drawn], dict[str, str]]:
             continue
         except NoProgramError as error:
             without[path.name] = str(error)
-    outcomes = _outcomes(programs)
+    outcomes = _outcomes(programs, every)
     return [
         Drawn(name=name, program=program, cases=attempt, outcomes=outcome)
         for (name, program, attempt), outcome in zip(programs, outcomes, strict=True)
     ], without
 
 
-def _outcomes(programs: list[tuple[str, bytes, tuple[Case, ...]]]) -> list[Any]:
+def _outcomes(programs: list[tuple[str, bytes, tuple[Case, ...]]], every: int) -> list[Any]:
     requests = []
     for _, program, sample in programs:
-        streamed = next((case.arguments for case in sample if case.tree and case.arguments), None)
-        stream = {"json": orjson.dumps(streamed).decode(), "every": PREFIX_CHARACTERS}
+        streams = [orjson.dumps(case.arguments).decode() for case in _streamed(sample)]
         requests.append(
             {
                 "program": orjson.Fragment(program),
                 "cases": [case.arguments for case in sample],
-                **({"stream": stream} if streamed else {}),
+                "streams": streams,
+                "every": every,
             }
         )
     with tempfile.TemporaryDirectory() as folder:
@@ -189,6 +194,11 @@ def _outcomes(programs: list[tuple[str, bytes, tuple[Case, ...]]]) -> list[Any]:
         return results
 
 
+def _streamed(cases: Iterable[Case]) -> list[Case]:
+    whole = (case for case in cases if case.tree and case.arguments)
+    return list(islice(whole, PREFIX_CALLS))
+
+
 def verdict(case: Case, outcome: Mapping[str, Any]) -> str:
     """Return how the page's outcome compares with the server's."""
     tree = outcome.get("tree")
@@ -200,7 +210,7 @@ def verdict(case: Case, outcome: Mapping[str, Any]) -> str:
 
 
 def main() -> int:
-    """Print the tables; return 1 if a tree differs, or too many steps lose a text."""
+    """Print the tables; return 1 if a tree differs, a text is wrong, or too many are lost."""
     widgets, without = drawn([*bundled(), *corpus_files()])
     verdicts: Counter[tuple[str, str]] = Counter()
     for widget in widgets:
@@ -214,20 +224,17 @@ def main() -> int:
         print(f"  {kind}: {outcome_text}: {count:,}")
     sizes = [len(gzip.compress(widget.program, 9)) for widget in widgets]
     print(f"program, gzipped: median {median(sizes):.0f} bytes, largest {max(sizes):,}")
-    print("page, one drawing:", _spread(_times(widgets, "cases")))
+    times = [outcome["ms"] for widget in widgets for outcome in widget.outcomes["cases"]]
+    print("page, one drawing:", _spread(times))
     server = [case.ms for widget in widgets for case in widget.cases if case.ms]
     print("server, one call: ", _spread(server))
-    share = _print_prefixes(widgets)
+    share, wrong = print_prefixes(widgets)
     bad = sum(
         count
         for (_, outcome_text), count in verdicts.items()
         if outcome_text not in {"equal", "both fail"}
     )
-    return 1 if bad or share > MOST_LOSSES else 0
-
-
-def _times(widgets: list[Drawn], part: str) -> list[float]:
-    return [outcome["ms"] for widget in widgets for outcome in widget.outcomes[part]]
+    return 1 if bad or wrong or share > MOST_LOSSES else 0
 
 
 def _spread(times_ms: list[float]) -> str:
@@ -264,35 +271,50 @@ MOST_LOSSES = 1 / 500
 """The share of steps that may lose a text, over all prefixes of all files."""
 
 
-def _print_prefixes(widgets: list[Drawn]) -> float:
-    """Print the trees drawn while arguments arrive; return the share of steps that lose a text."""
-    steps = losses = drawable = 0
+def print_prefixes(widgets: list[Drawn]) -> tuple[float, int]:
+    """Print the trees drawn while arguments arrive.
+
+    Returns:
+        The share of steps that lose a text, and the steps with a text of no complete drawing.
+    """
+    steps = losses = drawable = wrong = 0
     first, half = [], []
     for widget in widgets:
-        trees = [outcome.get("tree") for outcome in widget.outcomes["prefixes"]]
-        rendered = [texts(tree) for tree in trees if tree is not None]
-        drawable += len(rendered)
-        steps += len(trees)
-        for before, after in pairwise(rendered):
-            lost = [old for old in before if not any(new.startswith(old) for new in after)]
-            losses += bool(lost)
-            if lost and os.environ.get("LOST"):
-                print("lost", widget.name, lost)
-        whole = next(
-            (len(texts(case.tree)) for case in widget.cases if case.tree and case.arguments), 0
-        )
-        if trees and whole:
-            counts = [len(texts(tree)) for tree in trees]
-            first.append(_share(counts, 1))
-            half.append(_share(counts, whole / 2))
+        for case, outcomes in zip(
+            _streamed(widget.cases), widget.outcomes["prefixes"], strict=True
+        ):
+            whole = texts(case.tree)
+            trees = [outcome.get("tree") for outcome in outcomes]
+            rendered = [texts(tree) for tree in trees if tree is not None]
+            drawable += len(rendered)
+            steps += len(trees)
+            for at, text in enumerate(rendered):
+                following = rendered[at + 1] if at + 1 < len(rendered) else whole
+                lost, untrue = _not_in(text, following), _not_in(text, whole)
+                losses += bool(lost)
+                wrong += bool(untrue)
+                if untrue or (lost and os.environ.get("LOST")):
+                    print("wrong" if untrue else "lost", widget.name, case.name, untrue or lost)
+            if trees and whole:
+                counts = [len(texts(tree)) for tree in trees]
+                first.append(_share(counts, 1))
+                half.append(_share(counts, len(whole) / 2))
     print(f"beginnings of the arguments: {drawable:,} of {steps:,} drawn")
     print(
         f"  first text after {median(first):.1%} of the characters (median), "
         f"half of them after {median(half):.1%}"
     )
     print(f"  steps that lose a text: {losses} of {steps:,}, one in {steps / max(1, losses):,.0f}")
-    print("  one drawing:", _spread(_times(widgets, "prefixes")))
-    return losses / steps
+    print(f"  steps with a text that the complete call does not show: {wrong}")
+    times = [
+        each["ms"] for w in widgets for outcomes in w.outcomes["prefixes"] for each in outcomes
+    ]
+    print("  one drawing:", _spread(times))
+    return losses / steps, wrong
+
+
+def _not_in(before: list[str], after: list[str]) -> list[str]:
+    return [old for old in before if not any(new.startswith(old) for new in after)]
 
 
 def _share(counts: list[int], least: float) -> float:

@@ -15,8 +15,9 @@ const FILE = process.env.PROGRAM_CASES;
 interface Widget {
   readonly program: PageProgram;
   readonly cases: readonly Dict[];
-  /** JSON whose beginnings are drawn, every `every` characters. */
-  readonly stream?: { readonly json: string; readonly every: number };
+  /** Texts of JSON whose beginnings are drawn, every `every` characters. */
+  readonly streams: readonly string[];
+  readonly every: number;
 }
 
 interface Outcome {
@@ -46,14 +47,14 @@ function prefixes(json: string, every: number): Dict[] {
 
 test.skipIf(!FILE)("programs", { timeout: 600_000 }, () => {
   const widgets: readonly Widget[] = JSON.parse(readFileSync(String(FILE), "utf8"));
-  const outcomes = widgets.map(({ program, cases, stream }) => ({
+  const outcomes = widgets.map(({ program, cases, streams, every }) => ({
     cases: cases.map((args) => {
       outcome(() => drawWhole(program, args));
       return outcome(() => drawWhole(program, args));
     }),
-    prefixes: stream
-      ? prefixes(stream.json, stream.every).map((args) => outcome(() => drawPartial(program, args)))
-      : [],
+    prefixes: streams.map((json) =>
+      prefixes(json, every).map((args) => outcome(() => drawPartial(program, args))),
+    ),
   }));
   writeFileSync(`${FILE}.out`, JSON.stringify(outcomes));
 });

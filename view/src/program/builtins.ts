@@ -11,6 +11,8 @@ import {
   dict,
   equal,
   fail,
+  grows,
+  growWith,
   has,
   isDict,
   isHolder,
@@ -19,12 +21,15 @@ import {
   isNumber,
   isText,
   listElements,
+  MARK,
   member,
   pay,
   points,
   Runtime,
   requireComputable,
+  requireFound,
   requireWhole,
+  settle,
   size,
   step,
   text,
@@ -78,7 +83,9 @@ const compareWith =
   (left, right) =>
     isNothing(left) || isNothing(right) ? false : holds(compare(left, right));
 
-function contains(sought: Value, value: Value): boolean {
+const contains = (sought: Value, value: Value) => requireFound(isIn(settle(sought), value), value);
+
+function isIn(sought: Value, value: Value): boolean {
   if (isNothing(value)) return false;
   if (isText(value)) {
     step(value.length >> 6);
@@ -114,6 +121,7 @@ export function slice(value: Value, start: Value, stop: Value, by: Value): Value
   const all = isText(value) ? points(value) : isList(value) ? value : fail("this has no slices");
   const [pace, length] = [isNothing(by) ? 1 : requireWhole(by), all.length];
   if (!pace) fail("a slice cannot have steps of zero");
+  if (pace < 0 || Number(start) < 0 || Number(stop) < 0) settle(value);
   const [low, high] = pace > 0 ? [0, length] : [-1, length - 1];
   const bound = (at: Value, or: number) => {
     if (isNothing(at)) return or;
@@ -125,7 +133,8 @@ export function slice(value: Value, start: Value, stop: Value, by: Value): Value
   const made: Value[] = [];
   for (let at = from; pace > 0 ? at < to : at > to; at += pace) made.push(all[at]);
   step(isText(value) ? made.length >> 6 : made.length);
-  return isText(value) ? made.join("") : made;
+  if (isText(value)) return made.join("");
+  return Number(stop ?? Infinity) > length ? growWith(value, made) : made;
 }
 
 // --- tests ---
@@ -173,6 +182,7 @@ const INTEGER = /^[+-]?\d+(?:_\d+)*$/;
 const DECIMAL = /^[+-]?(?:\d+(?:_\d+)*(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
 
 function integer(value: Value, or: Value = 0): Value {
+  settle(value);
   if (isNumber(value)) return Math.trunc(requireComputable(value));
   if (!isText(value)) return or;
   const shown = trim(value).replaceAll("_", "");
@@ -183,11 +193,12 @@ function integer(value: Value, or: Value = 0): Value {
 function join(value: Value, between: Value = "", attribute?: Value): Value {
   const parts = listElements(value).map(getter(attribute)).map(text);
   step((parts.length * text(between).length) >>> 6);
-  return pay(parts.join(text(between)));
+  return pay(parts.join(text(between)) + (grows(value) ? MARK : ""));
 }
 
 function count(value: Value): Value {
   if (isNothing(value)) return 0;
+  settle(value);
   if (isText(value)) return size(value);
   return isList(value) || isDict(value) ? listElements(value).length : fail("this has no length");
 }

@@ -13,8 +13,11 @@ import {
   isList,
   isNothing,
   isText,
+  MARK,
+  open,
   tojson,
   type Value,
+  WAITING,
 } from "./values";
 
 /** Defaults of the schema, below properties and items. */
@@ -92,22 +95,8 @@ export function act(
  */
 export function drawPartial(program: PageProgram, args: Dict): WidgetNode {
   allowSteps();
-  const path = lastPath(args);
-  const last = at(args, path);
-  const isGrowing = isText(last)
-    ? PROSE.test(last) && !hasChoices(program.kinds, path)
-    : isHolder(last);
-  const known = isGrowing ? args : (removeAt(args, path) as Dict);
-  const made = fillIn(program, known, undefined, path);
-  const open = new Set<Value>();
-  let value: Value = made;
-  for (const key of [...path, ""]) {
-    if (!isHolder(value)) break;
-    open.add(value);
-    value = (value as Dict)[key];
-  }
-  const growth = { open, begun: Number.POSITIVE_INFINITY };
-  const tree = readRoot(program, run(program, made, growth));
+  const growth = { begun: Number.POSITIVE_INFINITY };
+  const tree = readRoot(program, run(program, fillIn(program, args, undefined, true), growth));
   if (growth.begun < Number.POSITIVE_INFINITY) markLast(tree, growth.begun);
   return tree;
 }
@@ -153,29 +142,27 @@ export function isSame(left: JsonObject, right: JsonObject): boolean {
   }
 }
 
-function lastPath(args: Value): Path {
+/**
+ * Returns the path of all that may still grow: the last key, its value's last element, and so on.
+ * Marks a text at its end, and removes any other value there.
+ */
+function cutLast(program: PageProgram, args: Value): Path {
   const path: (string | number)[] = [];
   let value = args;
   while (isHolder(value)) {
+    const around = value as Dict;
     const key = isList(value) ? value.length - 1 : Object.keys(value).at(-1);
     if (key === undefined || key === -1) break;
     path.push(key);
-    value = (value as Dict)[key];
+    value = around[key];
+    if (isText(value) && PROSE.test(value) && !hasChoices(program.kinds, path)) {
+      around[key] = value + MARK;
+    } else if (!isHolder(value)) {
+      if (isList(around)) around.pop();
+      else delete around[key];
+    }
   }
   return path;
-}
-
-const at = (value: Value, path: Path): Value =>
-  path.reduce<Value>((inner, key) => (inner as Dict)[key], value);
-
-/** Returns a copy without what a path leads to. */
-function removeAt(value: Value, [key, ...rest]: Path): Value {
-  if (key === undefined) return value;
-  const copy = (isList(value) ? [...value] : { ...(value as Dict) }) as Dict;
-  if (rest.length) copy[key] = removeAt(copy[key], rest);
-  else if (isList(copy)) copy.pop();
-  else delete copy[key];
-  return copy;
 }
 
 function readRoot(program: PageProgram, made: Value): WidgetNode {
@@ -186,9 +173,11 @@ function readRoot(program: PageProgram, made: Value): WidgetNode {
   return tree;
 }
 
+const AFTER_MARK = new RegExp(`${MARK}(?:[^"\\\\]|\\\\.)*`, "gs");
+
 function parseJson(json: string): Value {
   try {
-    return JSON.parse(json);
+    return JSON.parse(json.replace(AFTER_MARK, ""));
   } catch {
     return fail("the output is no widget");
   }
@@ -211,18 +200,25 @@ function tidy(node: object): void {
 
 // --- what a call need not say ---
 
-/** Fills in what the server fills in; nothing on `growing`, the path to what came last. */
-function fillIn(program: PageProgram, args: Dict, state = program.state, growing?: Path): Dict {
-  let value: Value = program.kinds ? (coerce(program.kinds, args) ?? args) : args;
-  if (program.defaults) value = withDefaults(program.defaults, value, growing);
-  // The server makes ids of what only it knows; until then a placeholder keeps payloads whole.
-  const made = { ...(value as Dict), ...state };
-  for (const name of growing ? [] : (program.ids ?? [])) made[name] ??= `~${name}`;
-  value = made;
-  for (const [path, each] of Object.entries(program.derived ?? {})) {
-    value = derive(value, path.split("."), {}, each, growing);
+/** Fills in what the server fills in; nothing in what may still grow. */
+function fillIn(program: PageProgram, args: Dict, state = program.state, isGrowing = false): Dict {
+  const copy = structuredClone(args);
+  const path = isGrowing ? cutLast(program, copy) : undefined;
+  const made = (program.kinds ? (coerce(program.kinds, copy) ?? copy) : copy) as Dict;
+  let value: Value = made;
+  for (const key of path ? [...path, ""] : []) {
+    if (!isHolder(value)) break;
+    open.add(value);
+    value = (value as Dict)[key];
   }
-  return value as Dict;
+  if (program.defaults) fillDefaults(program.defaults, made);
+  Object.assign(made, state);
+  // The server makes ids of what only it knows; until then a placeholder keeps payloads whole.
+  for (const name of isGrowing ? [] : (program.ids ?? [])) made[name] ??= `~${name}`;
+  for (const [path, each] of Object.entries(program.derived ?? {})) {
+    derive(made, path.split("."), {}, each);
+  }
+  return made;
 }
 
 const NUMBER = /^\s*-?(?:0|[1-9]\d{0,30})(?:\.\d{1,30})?(?:e[+-]?\d{1,3})?\s*$/i;
@@ -259,21 +255,14 @@ function coerce(kind: Kind, given: Value): Value {
   return made;
 }
 
-/** Returns the rest of a path that goes through `key`. */
-const descend = (path: Path | undefined, key: string | number): Path | undefined =>
-  path?.length && path[0] === key ? path.slice(1) : undefined;
-
-function withDefaults({ p = {}, i }: Defaults, value: Value, growing?: Path): Value {
-  if (isList(value)) {
-    return i ? value.map((each, at) => withDefaults(i, each, descend(growing, at))) : value;
-  }
-  if (!isDict(value)) return value;
-  const made: Dict = { ...value };
+function fillDefaults({ p = {}, i }: Defaults, value: Value): void {
+  if (isList(value) && i) for (const each of value) fillDefaults(i, each);
+  if (!isDict(value)) return;
   for (const [name, inner] of Object.entries(p)) {
-    if (has(made, name)) made[name] = withDefaults(inner, made[name], descend(growing, name));
-    else if (has(inner, "d") && !growing) made[name] = withDefaults(inner, inner.d);
+    const isMissing = !has(value, name) && has(inner, "d") && !open.has(value);
+    if (isMissing) value[name] = structuredClone(inner.d);
+    if (has(value, name)) fillDefaults(inner, value[name]);
   }
-  return made;
 }
 
 function derive(
@@ -281,25 +270,19 @@ function derive(
   [name = "", ...rest]: readonly string[],
   around: Dict,
   program: Program,
-  growing?: Path,
-): Value {
-  if (isList(value)) {
-    const path = [name, ...rest];
-    return value.map((each, at) => derive(each, path, around, program, descend(growing, at)));
-  }
-  if (!isDict(value)) return value;
-  const inner = has(value, name) ? value[name] : undefined;
+): void {
+  if (isList(value)) for (const each of value) derive(each, [name, ...rest], around, program);
+  if (!isDict(value)) return;
   const known = { ...around, ...value };
-  if (rest.length) {
-    if (isNothing(inner)) return value;
-    return { ...value, [name]: derive(inner, rest, known, program, descend(growing, name)) };
-  }
-  if (!isNothing(inner) || growing) return value;
+  const inner = has(value, name) ? value[name] : undefined;
+  if (rest.length) derive(inner, rest, known, program);
+  if (rest.length || !isNothing(inner) || open.has(value)) return;
+  if (open.size) open.add(known);
   try {
     const follows = run(program, known);
-    return isNothing(follows) ? value : { ...value, [name]: JSON.parse(tojson(follows)) };
+    if (follows === WAITING) open.add(value);
+    else if (!isNothing(follows)) value[name] = JSON.parse(tojson(follows));
   } catch (error) {
-    if (error instanceof Failure) return value;
-    throw error;
+    if (!(error instanceof Failure)) throw error;
   }
 }

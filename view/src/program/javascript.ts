@@ -3,13 +3,17 @@
 import {
   type Dict,
   fail,
+  grows,
+  growWith,
   isDict,
   isHolder,
   isList,
   isNothing,
   isText,
   listElements,
+  MARK,
   pay,
+  settle,
   javascriptText as shown,
   step,
   type Value,
@@ -23,7 +27,7 @@ export const isTrue = (value: Value): boolean => Boolean(value);
 export function toNumber(value: Value): number {
   if (value === undefined) return Number.NaN;
   if (!isHolder(value) && !isText(value)) return Number(value);
-  const trimmed = shown(value).trim();
+  const trimmed = shown(settle(value)).trim();
   return trimmed === "" ? 0 : DECIMAL.test(trimmed) ? Number(trimmed) : Number.NaN;
 }
 
@@ -39,7 +43,7 @@ const arithmetic =
 const ordering =
   (holds: (left: string | number, right: string | number) => boolean): Binary =>
   (left, right) => {
-    if (isText(left) && isText(right)) return holds(left, right);
+    if (isText(left) && isText(right)) return holds(settle(left), settle(right));
     return left !== undefined && right !== undefined && holds(toNumber(left), toNumber(right));
   };
 
@@ -49,10 +53,14 @@ const addNumbers = arithmetic((left, right) => left + right);
 function equal(left: Value, right: Value): boolean {
   if (isNothing(left) || isNothing(right)) return isNothing(left) && isNothing(right);
   if (isHolder(left) && isHolder(right)) return left === right;
+  if (left && right) [left, right].forEach(settle);
   return isJoining(left) && isJoining(right)
     ? shown(left) === shown(right)
     : toNumber(left) === toNumber(right);
 }
+
+const isIdentical = (left: Value, right: Value) =>
+  isText(left) && isText(right) && left && right ? settle(left) === settle(right) : left === right;
 
 export const OPERATORS: Readonly<Record<string, Binary>> = {
   "+": (left, right) =>
@@ -61,8 +69,8 @@ export const OPERATORS: Readonly<Record<string, Binary>> = {
   "*": arithmetic((left, right) => left * right),
   "/": arithmetic((left, right) => left / right),
   "%": arithmetic((left, right) => left % right),
-  "===": (left, right) => left === right,
-  "!==": (left, right) => left !== right,
+  "===": isIdentical,
+  "!==": (left, right) => !isIdentical(left, right),
   "==": equal,
   "!=": (left, right) => !equal(left, right),
   "<": ordering((left, right) => left < right),
@@ -107,14 +115,16 @@ export const METHODS: Readonly<Record<string, (subject: Value, ...args: Value[])
     const separator = between === undefined ? "," : shown(between);
     if (isText(value)) return fail("a text cannot be joined");
     const parts = listElements(value).map((each) => (isNothing(each) ? "" : shown(each)));
-    return pay(parts.join(separator));
+    return pay(parts.join(separator) + (grows(value) ? MARK : ""));
   },
   slice: (value, start, stop) => {
     if (isNothing(value)) return undefined;
-    const cut = (
-      isText(value) ? Array.from(value) : isList(value) ? value : fail("this has no slices")
-    ).slice(toIndex(start), toIndex(stop));
-    return isText(value) ? pay(cut.join("")) : cut;
+    const [from, to] = [toIndex(start) ?? 0, toIndex(stop) ?? Infinity];
+    if (from < 0 || to < 0) settle(value);
+    const all = isText(value) ? Array.from(value) : isList(value) ? value : undefined;
+    const cut = (all ?? fail("this has no slices")).slice(from, to);
+    if (isText(value)) return pay(cut.join(""));
+    return to > (all?.length ?? 0) ? growWith(value, cut) : cut;
   },
   toFixed: (value, digits = 0) => {
     const count = toIndex(digits) ?? 0;
@@ -140,9 +150,12 @@ export const METHODS: Readonly<Record<string, (subject: Value, ...args: Value[])
   replace: onText((text, old, by) => text.replace(shown(old), () => shown(by))),
   replaceAll: onText((text, old, by) => text.replaceAll(shown(old), () => shown(by))),
   reverse: reverseList,
-  split: onText((text, between) =>
-    between === undefined ? [text] : between === "" ? Array.from(text) : text.split(shown(between)),
-  ),
+  split: onText((text, between) => {
+    if (between === undefined) return growWith(text, [text]);
+    const sign = shown(between);
+    if (sign.length > 1) settle(text);
+    return growWith(text, sign ? text.split(sign) : Array.from(text));
+  }),
   startsWith: onText((text, part) => text.startsWith(shown(part))),
   substring: onText((text, start, stop) => {
     const letters = Array.from(text);
@@ -160,7 +173,7 @@ const roundWith =
   };
 
 const parseWith = (parse: (text: string) => number) => (value: Value) =>
-  value === undefined ? value : parse(shown(value));
+  value === undefined ? value : parse(shown(settle(value)));
 
 const toObject = (value: Value): Dict =>
   isText(value) ? { ...Array.from(value) } : isHolder(value) ? (value as Dict) : {};
@@ -173,15 +186,15 @@ export const FUNCTIONS: Readonly<Record<string, (...args: Value[]) => Value>> = 
   parseFloat: parseWith(Number.parseFloat),
   parseInt: parseWith((text) => Number.parseInt(text, 10)),
   "Array.from": (value) => {
-    if (!isDict(value)) return [...listElements(value)];
+    if (!isDict(value)) return growWith(value, [...listElements(value)]);
     const length = Math.max(0, toIndex(value.length) ?? 0);
     step(length);
     return Array.from({ length });
   },
   "Array.isArray": isList,
-  "Object.entries": (value) => Object.entries(toObject(value)),
-  "Object.keys": (value) => Object.keys(toObject(value)),
-  "Object.values": (value) => Object.values(toObject(value)),
+  "Object.entries": (value) => growWith(value, Object.entries(toObject(value))),
+  "Object.keys": (value) => growWith(value, Object.keys(toObject(value))),
+  "Object.values": (value) => growWith(value, Object.values(toObject(value))),
   "Math.round": roundWith(Math.round),
   "Math.floor": roundWith(Math.floor),
   "Math.ceil": roundWith(Math.ceil),

@@ -20,8 +20,10 @@ import {
   allowSteps,
   type Dict,
   dict,
+  evaluateOr,
   Failure,
   fail,
+  grows,
   has,
   isDict,
   isHolder,
@@ -30,14 +32,20 @@ import {
   isText,
   javascriptText,
   listElements,
+  MARK,
   member,
+  open,
   pay,
   Runtime,
+  requireFound,
+  settle,
   step,
   text,
   tojson,
   truthy,
   type Value,
+  WAITING,
+  wait,
 } from "./values";
 
 /** An operand: a constant, a slot, an operation, a body, or arguments by name. */
@@ -59,18 +67,12 @@ export interface Program {
 
 type Frame = Value[];
 
-/** Stands for an argument that may still come; what needs it waits. */
-const WAITING = Symbol("waiting");
-
 /** Arguments that a model is still writing. */
 export interface Growth {
-  /** The lists and objects that may still grow; nothing in them is known to be absent. */
-  readonly open: ReadonlySet<Value>;
   /** Receives the number of objects in the output before the first gap after the last value. */
   begun: number;
 }
 
-let open: Growth["open"] = new Set();
 /** In the output while arguments grow: a value, and a place where something may be inserted. */
 const [FILLED, GAP] = ["\uffff", "\ufffe"];
 let [filled, gap] = ["", ""];
@@ -95,28 +97,13 @@ function takeMarks(output: string, growth: Growth): string {
   return output.replace(/[\ufffe\uffff]/g, "");
 }
 
-function wait(): never {
-  throw WAITING;
-}
+/** Returns the value of an operand, or WAITING. */
+const attempt = (operand: Operand | undefined, frame: Frame): Value =>
+  evaluateOr(() => evaluate(operand, frame), WAITING);
 
-/** Returns the result of `act`, or `otherwise` if it waits. */
-function evaluateOr<T>(act: () => T, otherwise: T): T {
-  try {
-    return act();
-  } catch (error) {
-    if (error !== WAITING) throw error;
-    return otherwise;
-  }
-}
-
-/** A list that is empty so far may still get an element. */
-const requireSettled = (value: Value): Value =>
-  isList(value) && !value.length && open.has(value) ? wait() : value;
-
-function readMember(value: Value, key: Value): Value {
-  const found = member(value, key);
-  return found === undefined && open.has(value) ? wait() : found;
-}
+/** Methods whose result for a beginning is a beginning, or is final once it is found. */
+const GROWING =
+  /^(?:slice|substring|split|join|trim|to(?:Low|Upp)erCase|charAt|includes|indexOf|startsWith)$/;
 
 export function evaluate(operand: Operand | undefined, frame: Frame): Value {
   if (typeof operand === "number") return frame[operand] === WAITING ? wait() : frame[operand];
@@ -129,7 +116,7 @@ export function evaluate(operand: Operand | undefined, frame: Frame): Value {
   const table = String(name)[0] === "|" ? FILTERS : TESTS;
   const apply = (has(table, applied) && table[applied]) || fail(`there is no ${name}`);
   const [subject, ...args] = evaluateAll(operands, frame);
-  return apply(requireSettled(subject), ...args);
+  return apply(subject, ...args);
 }
 
 const evaluateAll = (operands: Operands, frame: Frame): Value[] =>
@@ -154,8 +141,7 @@ const eager =
 const eagerly = (prefix: string, table: Readonly<Record<string, (...values: never[]) => Value>>) =>
   Object.fromEntries(Object.entries(table).map(([name, apply]) => [prefix + name, eager(apply)]));
 
-const decide = (operand: Operand | undefined, frame: Frame) =>
-  truthy(requireSettled(evaluate(operand, frame)));
+const decide = (operand: Operand | undefined, frame: Frame) => truthy(evaluate(operand, frame));
 
 /** An operator that returns its left operand if that decides, else the right one. */
 const chooseWith =
@@ -165,10 +151,6 @@ const chooseWith =
     return takesLeft(value) ? value : evaluate(right, frame);
   };
 
-/** A literal's values; what waits is absent in it. */
-const evaluateReady = (operand: Operand | undefined, frame: Frame) =>
-  evaluateOr(() => evaluate(operand, frame), undefined);
-
 const SPREAD = "...";
 const isSpread = (operand: Operand | undefined): operand is Operands =>
   isList(operand) && operand[0] === SPREAD;
@@ -176,8 +158,8 @@ const isSpread = (operand: Operand | undefined): operand is Operands =>
 export const OPERATORS: Readonly<Record<string, Operator>> = {
   "#": ([value]) => value,
   undef: () => undefined,
-  ".": ([subject, ...keys], frame) => keys.reduce<Value>(readMember, evaluate(subject, frame)),
-  "[]": eager(readMember),
+  ".": ([subject, ...keys], frame) => keys.reduce<Value>(member, evaluate(subject, frame)),
+  "[]": eager(member),
   "[:]": eager(slice),
   index: ([slot, loop], frame) => frame[Number(slot)] ?? (frame[Number(loop)] as Loop).index0,
   loop: ([slot, name], frame) => (frame[Number(slot)] as Loop).member(name),
@@ -197,8 +179,9 @@ export const OPERATORS: Readonly<Record<string, Operator>> = {
     FUNCTIONS[String(name)]?.(evaluateAll(args as Operands, frame), evaluateNamed(given, frame)),
   m: ([name, operand, args = []], frame) => {
     const subject = evaluate(operand, frame);
-    const values = evaluateAll(args as Operands, frame);
     if (isNothing(subject)) return undefined;
+    const values = evaluateOr(() => evaluateAll(args as Operands, frame), [WAITING]);
+    if (values[0] === WAITING) return void open.add(subject);
     const method = isList(subject) && has(LIST_METHODS, String(name)) && LIST_METHODS[String(name)];
     return (method || fail(`there is no method ${name}`))(subject as Value[], values[0]);
   },
@@ -215,12 +198,17 @@ export const OPERATORS: Readonly<Record<string, Operator>> = {
     evaluate(javascript.isTrue(evaluate(test, frame)) ? yes : no, frame),
   "js`": eager((...parts: Value[]) => pay(parts.map(javascriptText).join(""))),
   "js[]": eager((value: Value, at: Value) => {
-    if (isDict(value)) return readMember(value, javascriptText(at));
-    return isText(at) || (typeof at === "number" && at >= 0) ? readMember(value, at) : undefined;
+    if (isDict(value)) return member(value, javascriptText(at));
+    return isText(at) || (typeof at === "number" && at >= 0) ? member(value, at) : undefined;
   }),
-  jsfn: ([name, ...args], frame) => javascript.FUNCTIONS[String(name)]?.(...spread(args, frame)),
-  jsm: ([name, subject, ...args], frame) =>
-    javascript.METHODS[String(name)]?.(evaluate(subject, frame), ...evaluateAll(args, frame)),
+  jsfn: ([name, ...args], frame) =>
+    javascript.FUNCTIONS[String(name)]?.(...settle(spread(args, frame))),
+  jsm: ([name, operand, ...operands], frame) => {
+    const subject = evaluate(operand, frame);
+    if (!GROWING.test(String(name))) settle(subject);
+    const args = evaluateAll(operands, frame).map(settle);
+    return requireFound(javascript.METHODS[String(name)]?.(subject, ...args), subject);
+  },
   jsloop: ([name, subject, parameters, body, ...initial], frame) => {
     const value = evaluate(subject, frame);
     if (isText(value) || isDict(value)) fail("this is no list");
@@ -228,20 +216,32 @@ export const OPERATORS: Readonly<Record<string, Operator>> = {
     const turn = (...args: Value[]) => {
       for (const [at, names] of bound.entries()) {
         for (const [slot, key] of names) {
-          frame[slot] = key === null ? args[at] : member(args[at], key);
+          frame[slot] = key === null ? args[at] : evaluateOr(() => member(args[at], key), WAITING);
         }
       }
       return evaluate(body, frame);
     };
-    return javascript.LOOPS[String(name)]?.(
-      [...listElements(value)],
-      turn,
-      ...evaluateAll(initial, frame),
-    );
+    const values = [...listElements(value)];
+    const apply = (take: typeof turn) =>
+      javascript.LOOPS[String(name)]?.(values, take, ...evaluateAll(initial, frame));
+    if (!/map|filter/i.test(String(name))) {
+      if (/reduce|sort/.test(String(name))) settle(value);
+      const made = apply(turn);
+      requireFound(name === "every" ? !made : made, value);
+      return made;
+    }
+    const turns = values.map((each, at) => evaluateOr(() => turn(each, at), WAITING));
+    const end = turns.indexOf(WAITING);
+    if (end >= 0) values.length = end;
+    const made = apply((_, at) => turns[Number(at)]);
+    if (end < 0 && !grows(value)) return made;
+    forget(body, frame);
+    open.add(made);
+    return made;
   },
   let: (operands, frame) => {
     for (const [slot, value] of pairUp(operands)) {
-      if (value !== undefined) frame[Number(slot)] = evaluate(value, frame);
+      if (value !== undefined) frame[Number(slot)] = attempt(value, frame);
     }
     return evaluate(operands.at(-1), frame);
   },
@@ -249,9 +249,10 @@ export const OPERATORS: Readonly<Record<string, Operator>> = {
   "js{}": ([kids, ...entries], frame) => {
     const made = dict();
     for (const [key, operand] of pairUp(entries)) {
-      const value = evaluateReady(operand, frame);
+      const value = attempt(operand, frame);
+      if (value === WAITING || (key === null && grows(value))) open.add(made);
       if (key === null) Object.assign(made, isDict(value) ? value : {});
-      else made[javascriptText(evaluate(key, frame))] = value;
+      else made[javascriptText(evaluate(key, frame))] = value === WAITING ? undefined : value;
     }
     const isMerged = entries.some((key, at) => at % 2 === 0 && !isText(key));
     const inside = shown(kids as Operands, frame).filter((each) => typeof each !== "number");
@@ -262,14 +263,36 @@ export const OPERATORS: Readonly<Record<string, Operator>> = {
   "<>": (operands, frame) => shown(operands, frame),
 };
 
+/** Returns the elements of a list up to the first gap. */
 function spread(operands: Operands, frame: Frame): Value[] {
-  return operands.flatMap((each) =>
-    isSpread(each) ? listElements(evaluate(each[1], frame)) : [evaluate(each, frame)],
-  );
+  let isOpen = false;
+  const made = operands.flatMap((each) => {
+    const value = isOpen ? WAITING : attempt(isSpread(each) ? each[1] : each, frame);
+    isOpen ||= value === WAITING || (isSpread(each) && grows(value));
+    return value === WAITING ? [] : isSpread(each) ? listElements(value) : [value];
+  });
+  if (isOpen) open.add(made);
+  return made;
 }
 
 const shown = (operands: Operands, frame: Frame) =>
-  javascript.children(operands.map((each) => evaluateReady(each, frame)));
+  javascript.children(
+    operands.map((each) => attempt(each, frame)).filter((each) => each !== WAITING),
+  );
+
+/** Makes unknown what a body assigns, of which not all turns or branches are known. */
+function forget(body: Operand | undefined, frame: Frame): void {
+  if (!isList(body)) return;
+  const [name, ...operands] = body as Operands;
+  if (name === "=") assign(operands[0], WAITING, frame);
+  if (name === "m") open.add(attempt(operands[1], frame));
+  for (const [slot, value] of name === "let" ? pairUp(operands) : []) {
+    const before = frame[Number(slot)];
+    if (isList(before)) open.add(before);
+    else if (value !== undefined) frame[Number(slot)] = WAITING;
+  }
+  for (const each of operands) forget(each, frame);
+}
 
 function pairUp<T>(flat: readonly T[]): [T, T][] {
   const made: [T, T][] = [];
@@ -293,10 +316,10 @@ const inside = (shown: string) => JSON.stringify(shown).slice(1, -1);
 /** The writer of each kind of output, and the text in place of a value that waits. */
 export const OUTPUTS: Readonly<Record<string, readonly [(value: Value) => string, string]>> = {
   json: [tojson, "null"],
-  json_inside: [(value) => inside(isText(value) ? value : tojson(value)), ""],
+  json_inside: [(value) => inside(isText(value) ? value : tojson(value)), MARK],
   text: [text, ""],
   value: [text, "null"],
-  inside: [(value) => inside(text(value)), ""],
+  inside: [(value) => inside(text(value)), MARK],
   bare: [(value) => (isText(value) && isJson(value) ? value : tojson(value)), "null"],
 };
 
@@ -306,11 +329,16 @@ function assign(target: Operand | undefined, value: Value, frame: Frame): void {
     return;
   }
   const [kind, ...parts] = target as Operands;
-  if (kind === "field") setField(frame[Number(parts[0])], String(parts[1]), value);
-  else {
-    const values = listElements(value);
-    if (values.length !== parts.length) fail("there are not as many values as names");
-    for (const [at, part] of parts.entries()) assign(part, values[at], frame);
+  if (kind === "field") {
+    const space = frame[Number(parts[0])];
+    if (space !== WAITING) setField(space, String(parts[1]), value);
+  } else {
+    const isOpen = value === WAITING || grows(value);
+    const values = value === WAITING ? [] : listElements(value);
+    if (!isOpen && values.length !== parts.length) fail("there are not as many values as names");
+    for (const [at, part] of parts.entries()) {
+      assign(part, at < values.length ? values[at] : WAITING, frame);
+    }
   }
 }
 
@@ -321,6 +349,7 @@ const branches =
       if (at + 1 === operands.length) return execute(operands[at], frame, out);
       const taken = evaluateOr<boolean | undefined>(() => decide(operands[at], frame), undefined);
       if (taken === undefined) {
+        forget(operands, frame);
         out.push(inPlaceOfWaiting + gap);
         return;
       }
@@ -342,14 +371,12 @@ export const STATEMENTS: Readonly<Record<string, Statement>> = {
   if: branches(""),
   ifv: branches("null"),
   for: (operands, frame, out) => {
-    const value = evaluateOr(() => evaluate(operands[1], frame), WAITING);
-    if (value !== WAITING) repeat(operands, value, frame, out);
-    if (value === WAITING || open.has(value)) out.push(gap);
+    const value = attempt(operands[1], frame);
+    if (value !== WAITING && !repeat(operands, value, frame, out)) return;
+    forget(operands[2], frame);
+    out.push(gap);
   },
-  "=": ([target, operand], frame) => {
-    const value = evaluateOr(() => evaluate(operand, frame), WAITING);
-    if (value !== WAITING || typeof target === "number") assign(target, value, frame);
-  },
+  "=": ([target, operand], frame) => assign(target, attempt(operand, frame), frame),
   copy: (slots, frame) => {
     for (const [to, from] of pairUp(slots)) frame[Number(to)] = frame[Number(from)];
   },
@@ -361,23 +388,29 @@ export const STATEMENTS: Readonly<Record<string, Statement>> = {
   },
 };
 
-function repeat(operands: Operands, value: Value, frame: Frame, out: string[]) {
+/** Runs a loop, and tells whether it may have further turns. */
+function repeat(operands: Operands, value: Value, frame: Frame, out: string[]): boolean {
   const [target, , body, slot = null, otherwise = [], filter = true] = operands;
   let values = listElements(value);
+  let isOpen = grows(value);
   if (filter !== true) {
     values = values.filter((each) => {
       assign(target, each, frame);
-      return evaluateOr(() => decide(filter, frame), false);
+      const taken = evaluateOr<Value>(() => decide(filter, frame), WAITING);
+      isOpen ||= taken === WAITING;
+      return taken === true;
     });
   }
   const loop = new Loop(values);
+  if (isOpen) open.add(loop);
   if (slot !== null) frame[Number(slot)] = loop;
   for (const each of values) {
     assign(target, each, frame);
     execute(body, frame, out);
     loop.index0++;
   }
-  if (!values.length && !open.has(value)) execute(otherwise, frame, out);
+  if (!values.length && !isOpen) execute(otherwise, frame, out);
+  return isOpen;
 }
 
 class Loop extends Runtime {
@@ -396,8 +429,8 @@ export const LOOP_MEMBERS: Readonly<Record<string, (loop: Loop) => Value>> = {
   index: (loop) => loop.index0 + 1,
   index0: (loop) => loop.index0,
   first: (loop) => loop.index0 === 0,
-  last: (loop) => loop.index0 + 1 === loop.values.length,
-  length: (loop) => loop.values.length,
+  last: (loop) => loop.index0 + 1 === loop.values.length && !!settle(loop),
+  length: (loop) => settle(loop).values.length,
 };
 
 // --- commas ---
@@ -436,11 +469,10 @@ function repairCommas(shown: string): string {
 /**
  * Runs a program on arguments: returns the text of a template, the value of an expression.
  *
- * While a model writes the arguments, `growth` says which of them may grow.
+ * Returns WAITING for an expression that needs what may still come.
  */
 export function run(program: Program, args: Dict, growth?: Growth): Value {
   const frame: Frame = new Array(program.n);
-  open = growth?.open ?? new Set();
   [filled, gap] = growth ? [FILLED, GAP] : ["", ""];
   protect(args);
   const absent = open.has(args) ? WAITING : undefined;
@@ -448,7 +480,7 @@ export function run(program: Program, args: Dict, growth?: Growth): Value {
     frame[slot] = has(args, name) ? args[name] : absent;
   }
   try {
-    if (!program.b) return evaluateOr(() => evaluate(program.e, frame), undefined);
+    if (!program.b) return attempt(program.e, frame);
     const out: string[] = [];
     execute(program.b as unknown as Operand, frame, out);
     const output = pay(out.join(""));

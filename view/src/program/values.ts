@@ -5,6 +5,49 @@
  */
 
 export type Value = unknown;
+
+/** Stands for a value that may still come; what needs it waits. */
+export const WAITING = Symbol("waiting");
+
+/** The lists and objects that may still grow; nothing in them is known to be absent. */
+export const open = new Set<Value>();
+
+/** Ends a text that may still grow: what is written behind it in the same text is not drawn. */
+export const MARK = "\ufdd0";
+
+export function wait(): never {
+  throw WAITING;
+}
+
+/** Returns the result of `act`, or `otherwise` if it waits. */
+export function evaluateOr<T>(act: () => T, otherwise: T): T {
+  try {
+    return act();
+  } catch (error) {
+    if (error !== WAITING) throw error;
+    return otherwise;
+  }
+}
+
+export const grows = (value: Value): boolean =>
+  open.size > 0 && (open.has(value) || (isText(value) && value.includes(MARK)));
+
+/** Returns a value of which the whole is needed. */
+export function settle<T>(value: T): T {
+  return grows(value) ? wait() : value;
+}
+
+/** Returns what was found in a value; what is missing may still come as long as it grows. */
+export function requireFound<T>(found: T, value: Value): T {
+  if ((!found && found !== 0) || found === -1) settle(value);
+  return found;
+}
+
+/** Returns what is made of a value: it grows as the value does. */
+export function growWith<T>(value: Value, made: T): T {
+  if (grows(value)) open.add(made);
+  return made;
+}
 export type Dict = { [key: string]: Value };
 
 /** A program that cannot go on; the last good tree stays. */
@@ -17,9 +60,10 @@ export function fail(problem: string): never {
 export const MOST_STEPS = 300_000;
 let left = 0;
 
-/** Resets the counter. */
+/** Resets the counter, and forgets what grows. */
 export function allowSteps(): void {
   left = MOST_STEPS;
+  open.clear();
 }
 
 export const countSteps = (): number => MOST_STEPS - left;
@@ -72,8 +116,7 @@ export const size = (text: string): number => points(text).length;
 
 export function truthy(value: Value): boolean {
   if (!isHolder(value)) return Boolean(value);
-  if (isList(value)) return value.length > 0;
-  return value instanceof Runtime || Object.keys(value).length > 0;
+  return value instanceof Runtime || Object.keys(value).length > 0 || !settle(value);
 }
 
 /** Returns a number that is small enough to compute with. */
@@ -90,6 +133,12 @@ export function requireWhole(value: Value): number {
 
 /** Returns a member of a value. */
 export function member(value: Value, key: Value): Value {
+  const found = findMember(value, settle(key));
+  const isOpen = grows(value) && (found === undefined || key === "length" || Number(key) < 0);
+  return found === WAITING || found === MARK || isOpen ? wait() : found;
+}
+
+function findMember(value: Value, key: Value): Value {
   if (isText(value) || isList(value)) {
     if (isNumber(key)) {
       const all = isText(value) ? points(value) : value;
@@ -107,6 +156,7 @@ export function equal(left: Value, right: Value): boolean {
   step();
   if (left === right) return true;
   if (isNothing(left) || isNothing(right)) return isNothing(left) && isNothing(right);
+  if (left && right) [left, right].forEach(settle);
   if (!isHolder(left) || !isHolder(right)) {
     return isNumber(left) && isNumber(right) && +left === +right;
   }
@@ -124,6 +174,7 @@ export function equal(left: Value, right: Value): boolean {
 /** Returns a number below, at, or above zero: texts by code points, lists by their elements. */
 export function compare(left: Value, right: Value): number {
   step();
+  [left, right].forEach(settle);
   if (isNumber(left) && isNumber(right)) return +left - +right;
   if (isText(left) && isText(right)) {
     let at = 0;
@@ -168,6 +219,7 @@ export function text(value: Value): string {
   if (value === null) return "None";
   if (typeof value === "boolean") return value ? "True" : "False";
   if (typeof value === "number") return number(value);
+  settle<Value>(value);
   if (isList(value)) return pay(`[${value.map(quote).join(", ")}]`);
   if (!isDict(value)) return fail("this cannot be shown as text");
   const entries = Object.entries(value);
@@ -208,7 +260,11 @@ export function javascriptText(value: Value): string {
   if (value === undefined) return "";
   step();
   if (isList(value)) {
-    return pay(value.map((each) => (each === null ? "" : javascriptText(each))).join(","));
+    return pay(
+      settle(value)
+        .map((each) => (each === null ? "" : javascriptText(each)))
+        .join(","),
+    );
   }
   return isHolder(value) ? "[object Object]" : String(value);
 }
