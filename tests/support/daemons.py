@@ -19,7 +19,7 @@ try:
 except ImportError:  # in `make test-core`
     WINGS: Sequence[Wing[Any]] = ()  # type: ignore[no-redef]
 
-PATIENCE_S = 10
+PATIENCE_S = 60
 """Maximum wait; far more than any step takes on a busy machine."""
 
 

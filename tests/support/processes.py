@@ -19,7 +19,7 @@ from anyio.streams.text import TextReceiveStream
 if TYPE_CHECKING:
     from tests.support.forked_daemons import ForkedProcess
 
-PATIENCE_S = 20
+PATIENCE_S = 60
 
 WIDGETD = (sys.executable, "-m", "widgetd")
 

@@ -9,7 +9,7 @@ import pytest
 
 from widgetd.author.browser.chromium import PROGRAM_VARIABLE
 from widgetd.daemon import loading
-from widgetd.daemon.parser_process import ParserProcess, ParserProcessLimits
+from widgetd.daemon.parser_process import ParserProcess
 
 
 class SharedParserProcess(ParserProcess):
@@ -25,7 +25,7 @@ def parser_process() -> Iterator[None]:
 
     `tests/system/daemon/test_parser_process.py` has daemons with processes of their own.
     """
-    shared = SharedParserProcess(ParserProcessLimits(idle_s=3_600))
+    shared = SharedParserProcess()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(loading, "ParserProcess", lambda: shared)
         yield

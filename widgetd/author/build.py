@@ -117,7 +117,7 @@ def _build_uploads(host: WingHost) -> Uploads:
     return Uploads(
         folder=host.upload_folder,
         is_begun=host.upload_folder == host.folder,
-        load=host.loader.load_untrusted,
+        load=host.loader.load,
         registry=host.server.registry,
         view=host.server.views.of,
         hints=host.hints,

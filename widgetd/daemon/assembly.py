@@ -105,7 +105,8 @@ def prepare(
 
         audit = Audit(settings.audit, most_bytes=settings.audit_max_bytes, system=loading.system)
     stalled_s = max(OBSERVE_LIMITS.stalled_s, 3 * (settings.poll or 0))
-    health = Health(stalled_s=stalled_s, clock=loading.system.clock)
+    draw_limits, clock = loading.parser.enforced_limits, loading.system.clock
+    health = Health(stalled_s=stalled_s, draw_limits=draw_limits, clock=clock)
     if loading.rollback is not None:
         health.rollback = loading.rollback.report
     return Runtime(

@@ -20,9 +20,8 @@ class DaemonLimits:
             the process ends.
         watchdog_beat_s: Time between two beats; to take `watchdog_cpu_s` in one of them, five
             processors must be busy.
-        proof_files: Files from which a second process proves sooner than it takes to start.
         proof_files_each: Files for each further process, as far as there are processors.
-        proof_processes: Processes beside this one; each takes memory of its own.
+        proof_processes: Processes that prove; each takes memory of its own.
         proof_chunk_bytes: Size of one read of their proofs.
         measured_tools: Tools that the OpenTelemetry metric has a series of their own for.
         rollback_poll_s: Period of looking for an operator's rollback.
@@ -35,9 +34,8 @@ class DaemonLimits:
     notify_s: float = 0.1
     watchdog_cpu_s: float = 5.0
     watchdog_beat_s: float = 1.0
-    proof_files: int = 8
-    proof_files_each: int = 256
-    proof_processes: int = 3
+    proof_files_each: int = 128
+    proof_processes: int = 4
     proof_chunk_bytes: int = 1 << 20
     measured_tools: int = 1_000
     rollback_poll_s: float = 1.0

@@ -1,19 +1,19 @@
-"""One standing child process that parses unproven content first.
+"""One standing child process that draws content from outside first.
 
-tree-sitter is the only library that a file can keep busy outside our budgets, and a
-process is the only thing whose memory and processor time can be limited from outside.
-So the child goes first: it parses JSX, or proves a whole file of an untrusted writer,
-within limits of the kernel. The daemon then does the same itself, with its own errors;
-all it learns here is that the content fits. A content that ends a fresh child is refused.
+Whatever is drawn for the first time (a file with its samples, a draft with its arguments) is
+drawn here, within limits of the kernel: a process is the only thing whose memory and processor
+time can be limited from outside. The daemon gets the proof, or does the same itself where there
+is none, with its own errors. A content that ends a fresh child is refused.
 
-The child starts with the first request, ends after a while without one, and is started
-again by the next request, whatever ended it. It takes 0.2 s to start and 26 MB; a fork of
-the daemon would be quicker, but a process with threads must not fork, and its limit would
-have to count the daemon's own memory.
+The child starts with the first request, is kept until it is closed, and is started again by the
+next request, whatever ended it. It takes 0.3 s to start and 26 MB; a fork of the daemon would be
+quicker, but a process with threads must not fork, and its limit would have to count the daemon's
+own memory. A start draws in forks instead, see `widgetd.daemon.parallel_proof`.
 """
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import resource
@@ -21,10 +21,12 @@ import signal
 import socket
 import sys
 import threading
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from struct import Struct
-from typing import TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final
 
 import orjson
 
@@ -32,17 +34,22 @@ from widgetd.base.errors import CallError, Finding, WidgetError
 from widgetd.base.files.source import Source
 from widgetd.base.limits import Limits
 from widgetd.base.logs import get_logger
+from widgetd.core.schema.json_values import to_json
+from widgetd.core.widget.definition import compute_digest
+from widgetd.core.widget.local_state import take_actions
+from widgetd.core.widget.samples import filter_admitted, list_authored
+from widgetd.server.catalog.proof_cache import ProofRecord, decode, encode
 
 if TYPE_CHECKING:
     import subprocess
+
+    from widgetd.core.widget.widget import Proof, Widget
 
 _MODULE: Final = "widgetd.daemon.parser_process"
 
 _log = get_logger()
 
 _LENGTH: Final = Struct("<I")
-_READY: Final = b"!"
-_DONE: Final = b"."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,18 +57,17 @@ class ParserProcessLimits:
     """Limits of the child process.
 
     Attributes:
-        cpu_s: Processor time for one content; the kernel counts whole seconds, so one more
+        cpu_s: Processor time for one drawing; the kernel counts whole seconds, so one more
             may pass before it ends the process.
-        memory_bytes: Memory for one content, above what the process takes before it (Linux;
+        memory_bytes: Memory for one drawing, above what the process takes before it (Linux;
             macOS does not enforce such a limit).
-        reply_s: Wall time for one content, on a machine that is busy with other work.
-        idle_s: Time without a request after which the process ends.
+        reply_s: Wall time for one content. It judges no content: a process that uses no
+            processor time is stopped or starved.
     """
 
-    cpu_s: int = 1
+    cpu_s: int = 2
     memory_bytes: int = 64 * 2**20
-    reply_s: float = 30.0
-    idle_s: float = 300.0
+    reply_s: float = 120.0
 
 
 LIMITS: Final = ParserProcessLimits()
@@ -76,6 +82,15 @@ class ParserProcess:
         self._lock = threading.Lock()
         self._child: subprocess.Popen[bytes] | None = None
         self._socket: socket.socket | None = None
+        self._replies: IO[bytes] | None = None
+        self._has_failed = False
+
+    def enforced_limits(self) -> tuple[str, ...]:
+        """Return the limits that hold for a first drawing; none where no process starts."""
+        if self._has_failed:
+            return ()
+        # macOS accepts a limit of memory and ignores it.
+        return ("processor time", "memory") if sys.platform == "linux" else ("processor time",)
 
     @property
     def pid(self) -> int | None:
@@ -88,55 +103,78 @@ class ParserProcess:
         Raises:
             WidgetError: It ended the process (W1013).
         """
-        self._check({"jsx": text.encode("utf-8", "surrogatepass").hex()})
+        self._request({"jsx": text.encode("utf-8", "surrogatepass").hex()})
 
-    def check_file(self, source: Source, sidecar: Source | None) -> None:
-        """Return once a file was proven and its samples were rendered, with or without an error.
+    def prove(
+        self,
+        source: Source,
+        sidecar: Source | None,
+        arguments: Mapping[str, Any] | None = None,
+        actions: Sequence[Mapping[str, Any]] = (),
+    ) -> Proof | None:
+        """Return the proof of a file whose samples were drawn; None if it cannot be served.
+
+        Its entry is for no list of tools. None also where no process starts.
+
+        Args:
+            source: The file.
+            sidecar: The file's sidecar.
+            arguments: Arguments to draw the file with as well.
+            actions: Local actions before that drawing.
 
         Raises:
             WidgetError: It ended the process (W1013).
         """
-        both = [source] if sidecar is None else [source, sidecar]
+        files = [source] if sidecar is None else [source, sidecar]
+        contents = [[file.path, file.content.hex()] for file in files]
+        call = None if arguments is None and not actions else [arguments, actions]
         try:
-            self._check({"files": [[each.path, each.content.hex()] for each in both]})
+            reply = self._request({"files": contents, "call": call})
         except WidgetError as error:
             raise error.of(source.path) from None
+        record = decode(reply.removesuffix(b"\n"))
+        return None if record is None else record.proof
 
     def close(self) -> None:
         """End the child process."""
         with self._lock:
             self._end()
 
-    def _check(self, request: dict[str, Any]) -> None:
-        body = orjson.dumps(request)
+    def _request(self, request: dict[str, Any]) -> bytes:
+        """Return the reply of the child; empty where none starts."""
+        body = to_json(request)
         with self._lock:
             is_fresh = False
-            while not self._is_answered(body):
+            while (reply := self._ask(body)) is None:
                 status = self._end()
                 if is_fresh or status == -signal.SIGXCPU:
                     megabytes = self._limits.memory_bytes // 2**20
                     limit = f"{self._limits.cpu_s} s of processor time or {megabytes} MB of memory"
-                    problem = f"parsing it takes more than {limit}"
+                    problem = f"drawing it takes more than {limit}"
                     advice = "make it shorter, and close every comment, string and tag"
                     raise WidgetError(Finding(code="W1013", problem=problem, advice=advice))
                 # A process that had worked before may have ended for another reason.
                 is_fresh = True
                 try:
                     self._start()
+                    self._has_failed = False
                 except OSError as error:
-                    # Not the content's fault: refusing it would stop every JSX widget. The
+                    self._has_failed = True
+                    # Not the content's fault: refusing it would stop every widget. The
                     # budgets and the limit of reads hold in this process as well.
                     _log.warning("parser.failed", problem=str(error))
-                    return
+                    return b""
+            return reply
 
-    def _is_answered(self, body: bytes) -> bool:
-        if self._socket is None:
-            return False
+    def _ask(self, body: bytes) -> bytes | None:
+        """Return the reply of the child; None without one."""
+        if self._socket is None or self._replies is None:
+            return None
         try:
             self._socket.sendall(_LENGTH.pack(len(body)) + body)
-            return self._socket.recv(1) == _DONE
+            return _receive(self._replies)
         except OSError:
-            return False
+            return None
 
     def _start(self) -> None:
         import subprocess  # noqa: PLC0415 - few daemons start one, and every command imports this
@@ -162,14 +200,16 @@ class ParserProcess:
             except OSError:
                 ours.close()
                 raise
-        self._socket = ours
-        if ours.recv(1) != _READY:
+        self._socket, self._replies = ours, ours.makefile("rb")
+        if _receive(self._replies) is None:
             raise OSError(f"it ended with status {self._end()} before it was ready")
 
     def _end(self) -> int | None:
-        if self._socket is not None:
+        """End the child, and return the exit status that it has, as `Popen` does."""
+        if self._socket is not None and self._replies is not None:
+            self._replies.close()
             self._socket.close()
-            self._socket = None
+            self._socket = self._replies = None
         if self._child is not None:
             self._child.kill()
             status = self._child.wait()
@@ -178,54 +218,102 @@ class ParserProcess:
         return None
 
 
+def _receive(messages: IO[bytes]) -> bytes | None:
+    """Return the next message; None at the end, also in the middle of one."""
+    head = messages.read(_LENGTH.size)
+    if len(head) < _LENGTH.size:
+        return None
+    length = _LENGTH.unpack(head)[0]
+    body = messages.read(length)
+    return body if len(body) == length else None
+
+
 def main(limits: ParserProcessLimits) -> None:
-    """Answer requests on standard input, which is a socket, until it is closed or idle."""
+    """Answer requests on standard input, which is a socket, until it is closed."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    _import_libraries()
     connection = socket.socket(fileno=os.dup(sys.stdin.fileno()))
-    connection.settimeout(limits.idle_s)
-    connection.sendall(_READY)
-    with connection, connection.makefile("rb") as requests, suppress(TimeoutError):
-        while head := requests.read(_LENGTH.size):
-            _parse(orjson.loads(requests.read(_LENGTH.unpack(head)[0])), limits)
-            connection.sendall(_DONE)
+    connection.sendall(_LENGTH.pack(0))
+    with connection, connection.makefile("rb") as requests:
+        while (body := _receive(requests)) is not None:
+            reply = _reply(body, limits)
+            connection.sendall(_LENGTH.pack(len(reply)) + reply)
 
 
-def _parse(request: dict[str, Any], limits: ParserProcessLimits) -> None:
+def _import_libraries() -> None:
+    """Import what the limits are to leave out, and the first content not to wait for."""
+    from widgetd.core.checks import renders, rules  # noqa: F401, PLC0415 - the daemon may need none
+    from widgetd.core.template.jsx import View  # noqa: PLC0415
+
+    View("<Card/>", Limits())
+
+
+def _reply(body: bytes, limits: ParserProcessLimits) -> bytes:
     try:
-        match request:
+        limit_resources(limits)
+        match json.loads(body):  # orjson refuses integers beyond 64 bits
             case {"jsx": text}:
-                _parse_jsx(bytes.fromhex(text).decode("utf-8", "surrogatepass"), limits)
-            case {"files": files}:
-                _prove([Source.of(path, bytes.fromhex(content)) for path, content in files], limits)
+                _parse_jsx(bytes.fromhex(text).decode("utf-8", "surrogatepass"))
+            case {"files": files, "call": call}:
+                sources = [Source.of(path, bytes.fromhex(text)) for path, text in files]
+                return _prove(sources, call, limits)
     except MemoryError:
         os._exit(1)
-    except Exception:  # noqa: BLE001 - the daemon meets the same error, and reports it
-        return
+    except Exception:  # noqa: BLE001, S110 - the daemon meets the same error, and reports it
+        pass
+    return b""
 
 
-def _parse_jsx(text: str, limits: ParserProcessLimits) -> None:
+def _parse_jsx(text: str) -> None:
     from widgetd.core.studio.exporter import ExporterBuilder  # noqa: PLC0415 - as it is needed
     from widgetd.core.template.jsx import View  # noqa: PLC0415
     from widgetd.core.template.jsx.build import Builder  # noqa: PLC0415
 
-    View("<Card/>", Limits())  # imports the library, which the limit is to leave out
-    limit_resources(limits)
     for builder in (Builder, ExporterBuilder):
         View(text, Limits(), builder=builder)
 
 
-def _prove(files: list[Source], limits: ParserProcessLimits) -> None:
-    from widgetd.core.template.jsx import View  # noqa: PLC0415
+def _prove(
+    files: Sequence[Source], call: Sequence[Any] | None, limits: ParserProcessLimits
+) -> bytes:
+    """Return the proof of a file as a line, once it was drawn.
+
+    Args:
+        files: The file, and its sidecar if there is one.
+        call: Arguments or None, and local actions; None for the samples alone.
+        limits: Of each drawing.
+
+    Raises:
+        WidgetError: It cannot be served.
+        CallError: It cannot be drawn as in `call`.
+    """
     from widgetd.server.catalog.loader import Loader  # noqa: PLC0415 - as it is needed
 
-    View("<Card/>", Limits())
-    limit_resources(limits)
-    source, *sidecars = files
-    loader = Loader(lambda _widget: b"{}", keeps_parts=True)
-    widget = loader.load(source, sidecars[0] if sidecars else None)
-    for arguments in widget.examples:
+    source, sidecar = files[0], files[1] if len(files) > 1 else None
+    widget = Loader(_make_entry, keeps_parts=True).load(source, sidecar)
+    draw_samples(widget, limits)
+    if call is not None:
+        limit_resources(limits)
+        arguments = widget.example if call[0] is None else call[0]
+        state = take_actions(widget, arguments, call[1])
+        widget.draw(widget.check(arguments), state=state)
+    content = compute_digest(source, sidecar)
+    record = ProofRecord(version="", path=source.path, digest=content, proof=widget.prove())
+    return encode(record)
+
+
+def _make_entry(widget: Widget) -> bytes:
+    """Return a stub, because the daemon makes entries by its settings."""
+    return orjson.dumps({"name": widget.tool, "inputSchema": {}})
+
+
+def draw_samples(widget: Widget, limits: ParserProcessLimits = LIMITS) -> None:
+    """Draw the author's samples behind the first, which the loader drew; limit each drawing."""
+    samples = filter_admitted(widget, list_authored(widget.definition))
+    for sample in islice(samples, 1, None):
+        limit_resources(limits)
         with suppress(CallError):
-            widget.call(arguments)
+            widget.call(sample.arguments)
 
 
 def limit_resources(limits: ParserProcessLimits = LIMITS) -> None:

@@ -137,7 +137,11 @@ async def serve(
         loading.journal.open()
         if watched:
             held.enter_context(watchdog.arm())
-            _log.info("watchdog.armed", remembers=loading.state is not None)
+            _log.info(
+                "watchdog.armed",
+                remembers=loading.state is not None,
+                draw_limits=runtime.health.draw_limits(),
+            )
         if runtime.audit is not None:
             held.enter_context(runtime.audit.running())
         async with anyio.create_task_group() as tasks:

@@ -67,7 +67,7 @@ class WingHost:
         upload_folder: The folder for uploads; another one while bundled widgets are served.
         url: The address of MCP for clients; empty over stdio.
         local_url: The address of MCP on this machine.
-        precheck: Parses contents of users in a process with limits.
+        precheck: Draws contents of users in a process with limits.
         rules: Returns `check_widget` as the settings configure it; takes `strict`.
         setting_texts: The description of each setting.
         sections: Sections of the status, which wings may add to.

@@ -1,4 +1,4 @@
-"""The first look at a large folder takes two processes, and depends on one."""
+"""A start draws what nobody has proven in forks, and depends on none of them."""
 
 from __future__ import annotations
 
@@ -16,9 +16,8 @@ from tests.support.widgets import source, widget_file
 from widgetd.base.limits import Limits
 from widgetd.core.widget.widget import Proof
 from widgetd.daemon.assembly import build_server, build_store, prepare
-from widgetd.daemon.limits import LIMITS
 from widgetd.daemon.loading import build_loader
-from widgetd.daemon.parallel_proof import ParallelProofs
+from widgetd.daemon.parallel_proof import ParallelProofs, ProvingFork
 from widgetd.server.catalog.loader import Loader, load
 from widgetd.server.catalog.proof_cache import ProofRecord, encode
 from widgetd.server.observe.log_ring import LogRing
@@ -27,13 +26,10 @@ from widgetd.settings import Settings
 
 TEXT = widget_file()
 
-needs_two_processors = pytest.mark.skipif(
-    not hasattr(os, "sched_getaffinity") or len(os.sched_getaffinity(0)) < 2,
-    reason="a second process is of no use without Linux and a second processor",
-)
+needs_forks = pytest.mark.skipif(sys.platform != "linux", reason="only Linux proves in forks")
 
 HELPED = """
-import sys, time
+import sys
 from pathlib import Path
 
 from widgetd.server.catalog.loader import Loader
@@ -45,17 +41,19 @@ with proving_in_parallel(root, Loader(tool_entry).prove, known=0) as proofs:
     if proofs is None:
         print("alone")
     else:
-        while (proof := proofs.take(path, digest)) is None:
-            time.sleep(0.01)
-        print(proof.names.tool)
+        proof = proofs.take(path, digest)
+        print(proof and proof.names.tool)
 """
 
-MANY = LIMITS.proof_files
+MANY = 8
 
 
 def prove_in_parallel(root: Path, path: str) -> str:
-    """Prove the folder `root` with a second process and return its answer for `path`."""
-    digest = source(path, (root / path).read_text(encoding="utf-8")).digest
+    """Prove the folder `root` in forks and return the tool of `path`."""
+    return run_helped(root, path, source(path, (root / path).read_text(encoding="utf-8")).digest)
+
+
+def run_helped(root: Path, path: str, digest: str) -> str:
     command = [sys.executable, "-W", "error", "-c", HELPED, str(root), path, digest]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert not done.stderr
@@ -63,7 +61,7 @@ def prove_in_parallel(root: Path, path: str) -> str:
 
 
 def proof(path: str = "Greeting.widget") -> Proof:
-    return Loader(tool_entry).prove(source(path, TEXT), None)
+    return Loader(tool_entry).prove(source(path, TEXT), None).prove()
 
 
 def fill(root: Path, count: int) -> None:
@@ -71,29 +69,28 @@ def fill(root: Path, count: int) -> None:
         (root / f"w{number:03}.widget").write_text(widget_file(f"Widget {number}"))
 
 
-@needs_two_processors
-def test_another_process_proves_a_large_folder_from_its_other_end(tmp_path: Path) -> None:
+@needs_forks
+def test_forks_prove_a_folder(tmp_path: Path) -> None:
     fill(tmp_path, MANY)
 
     assert prove_in_parallel(tmp_path, f"w{MANY - 1:03}.widget") == f"widget_{MANY - 1}"
 
 
-@needs_two_processors
+@needs_forks
 def test_unserved_file_is_skipped(tmp_path: Path) -> None:
     fill(tmp_path, MANY)
-    (tmp_path / "x.widget").write_text("no JSON")
-    (tmp_path / "y.widget").mkdir()
+    (tmp_path / "a.widget").write_text("no JSON")
+    (tmp_path / "b.widget").mkdir()
 
     assert prove_in_parallel(tmp_path, f"w{MANY - 1:03}.widget") == f"widget_{MANY - 1}"
+    assert prove_in_parallel(tmp_path, "a.widget") == "None"
 
 
-def test_small_folder_is_proven_in_one_process(tmp_path: Path) -> None:
-    fill(tmp_path, MANY - 1)
-
-    assert prove_in_parallel(tmp_path, "w000.widget") == "alone"
+def test_empty_folder_needs_no_fork(tmp_path: Path) -> None:
+    assert run_helped(tmp_path, "w000.widget", "") == "alone"
 
 
-@needs_two_processors
+@needs_forks
 async def test_proving_process_ends_after_all_files(tmp_path: Path) -> None:
     fill(tmp_path, MANY)
 
@@ -104,24 +101,28 @@ async def test_proving_process_ends_after_all_files(tmp_path: Path) -> None:
 
 
 def test_proof_is_used_for_the_same_content_alone() -> None:
+    reader, writer = os.pipe()
+    child = os.posix_spawnp("sleep", ["sleep", "60"], os.environ)
     with TemporaryFile(buffering=0) as file:
-        proofs, known = ParallelProofs([os.dup(file.fileno())]), proof()
+        fork = ProvingFork(pid=child, file=os.dup(file.fileno()), written=reader)
+        proofs, known = ParallelProofs([fork]), proof()
         proven = ProofRecord(version="", path="Greeting.widget", digest="d1", proof=known)
         text = encode(proven)
 
-        assert proofs.take("Greeting.widget", "d1") is None
         file.write(text[:20])
-        assert proofs.take("Greeting.widget", "d1") is None
+        os.write(writer, b".")
         file.write(text[20:] + text + b"cut short")
         assert proofs.take("Greeting.widget", "d1") == known
         file.write(b"\n" + text)
         assert proofs.take("Greeting.widget", "d2") is None
+        os.close(writer)
         assert proofs.take("Greeting.widget", "d1") is None
+        assert proofs.take("Other.widget", "d1") is None
         proofs.end()
         assert proofs.take("Greeting.widget", "d1") is None
 
 
-@needs_two_processors
+@needs_forks
 def test_each_of_several_processes_proves_its_share(
     tmp_path: Path,
 ) -> None:
@@ -153,15 +154,15 @@ with parallel_proof.proving_in_parallel(Path({str(tmp_path)!r}), prove, known=0)
         [sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
         assert process.stdout is not None
-        words = [process.stdout.readline().split() for _ in range(3)]
+        words = [process.stdout.readline().split() for _ in range(4)]
         process.communicate(timeout=60)
 
     assert process.returncode == 0
-    assert sorted(path for _, path in words) == [f"w{MANY - n:03}.widget" for n in (3, 2, 1)]
-    assert len({pid for pid, _ in words}) == 3
+    assert sorted(path for _, path in words) == [f"w{n:03}.widget" for n in range(4)]
+    assert len({pid for pid, _ in words}) == 4
 
 
-@needs_two_processors
+@needs_forks
 def test_child_processes_end_when_their_parent_is_killed(tmp_path: Path) -> None:
     fill(tmp_path, MANY)
     script = f"""

@@ -7,8 +7,9 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
-from select import select
+from unittest.mock import ANY
 
 import anyio
 import pytest
@@ -20,6 +21,7 @@ from tests.support.widgets import source, widget_file
 from tests.system.server.web.asking import put
 from widgetd.base.errors import WidgetError
 from widgetd.daemon.parser_process import LIMITS, ParserProcess, ParserProcessLimits
+from widgetd.server.catalog.loader import load
 
 needs_memory_limits = pytest.mark.skipif(
     sys.platform != "linux", reason="only Linux limits the memory of a process"
@@ -42,8 +44,10 @@ def test_starts_with_the_first_request_and_serves_all(parser: ParserProcess) -> 
     first = parser.pid
     parser.check_jsx("<Card")
     parser.check_jsx("\ud800")
-    parser.check_file(source("A.widget", widget_file()), source("A.widget.toml", "title = 'A'"))
-    parser.check_file(source("A.widget", "{"), None)
+    file, sidecar = source("A.widget", widget_file()), source("A.widget.toml", "title = 'A'")
+    assert parser.prove(file, sidecar) == replace(load(file, sidecar).prove(), entry=ANY)
+    assert parser.prove(source("A.widget", "{"), None) is None
+    parser.prove(file, sidecar, {"who": 10**30})
 
     assert parser.pid == first is not None
 
@@ -53,7 +57,7 @@ def test_starts_with_the_first_request_and_serves_all(parser: ParserProcess) -> 
 def test_content_above_the_memory_limit_is_refused_and_the_next_is_parsed(
     is_warm: bool,
 ) -> None:
-    parser = ParserProcess(ParserProcessLimits(memory_bytes=0))
+    parser = ParserProcess(ParserProcessLimits(memory_bytes=2**20))
     try:
         if is_warm:
             parser.check_jsx("<Card/>")
@@ -65,17 +69,17 @@ def test_content_above_the_memory_limit_is_refused_and_the_next_is_parsed(
 
     assert refused.value.finding.code == "W1013"
     assert str(refused.value) == (
-        "parsing it takes more than 1 s of processor time or 0 MB of memory; "
+        "drawing it takes more than 2 s of processor time or 1 MB of memory; "
         "make it shorter, and close every comment, string and tag"
     )
 
 
 @needs_memory_limits
 def test_refused_file_is_named_in_the_finding() -> None:
-    parser = ParserProcess(ParserProcessLimits(memory_bytes=0))
+    parser = ParserProcess(ParserProcessLimits(memory_bytes=2**20))
     try:
-        with pytest.raises(WidgetError, match=r"^Wide\.widget\.jsx: parsing it takes more than"):
-            parser.check_file(source("Wide.widget.jsx", WIDE), None)
+        with pytest.raises(WidgetError, match=r"^Wide\.widget\.jsx: drawing it takes more than"):
+            parser.prove(source("Wide.widget.jsx", WIDE), None)
     finally:
         parser.close()
 
@@ -105,22 +109,6 @@ def test_next_request_replaces_a_killed_process(
     assert parser.pid not in (None, first)
 
 
-def test_idle_process_ends_and_the_next_request_starts_another() -> None:
-    parser, pids = ParserProcess(ParserProcessLimits(idle_s=0.3)), []
-    try:
-        for _ in range(2):
-            parser.check_jsx("<Card/>")
-            assert parser.pid is not None
-            pids.append(parser.pid)
-            with os.fdopen(os.pidfd_open(parser.pid)) as ending:
-                assert select([ending], [], [], PATIENCE_S)[0], "it has not ended"
-    finally:
-        parser.close()
-
-    assert len(set(pids)) == 2
-    assert parser.pid is None
-
-
 def test_content_is_parsed_by_the_daemon_where_no_process_starts(
     parser: ParserProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -137,7 +125,7 @@ def children(pid: int) -> list[int]:
 
 
 @needs_memory_limits
-async def test_daemon_starts_it_for_jsx_alone_and_again_after_it_was_killed(
+async def test_daemon_starts_it_for_the_first_save_and_again_after_it_was_killed(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "Plain.widget").write_text(widget_file("Plain"))
@@ -145,7 +133,7 @@ async def test_daemon_starts_it_for_jsx_alone_and_again_after_it_was_killed(
         assert children(served.process.pid) == []
         pids = []
         for name in ("one", "two"):
-            (tmp_path / f"{name}.widget.jsx").write_text('<Card><Text value="x"/></Card>')
+            (tmp_path / f"{name}.widget").write_text(widget_file(name))
             with anyio.fail_after(PATIENCE_S):
                 await client.lists(name)
             (pid,) = children(served.process.pid)

@@ -22,10 +22,10 @@ import pytest
 
 from tests.support.clients import connect_client
 from tests.support.daemons import serving
-from tests.support.forked_daemons import ForkedProcess, forked_daemon, run_forked
+from tests.support.forked_daemons import ForkedProcess, forked_daemon
 from tests.support.processes import PATIENCE_S, Served
 from tests.support.widgets import greeting, source, widget_file
-from tests.system.daemon.test_parallel_proof import needs_two_processors
+from tests.system.daemon.test_parallel_proof import needs_forks
 from tests.system.server.web.asking import ask, put
 from widgetd.core.template.template import Expression, Template
 from widgetd.daemon.limits import LIMITS
@@ -158,25 +158,30 @@ async def test_journal_of_a_crash_refuses_the_arguments_for_all_and_no_widget(
     amid.__exit__(None, None, None)
 
 
-async def test_file_whose_sample_never_returns_ends_one_start(tmp_path: Path) -> None:
+async def test_file_whose_sample_never_returns_ends_no_start_and_no_save(tmp_path: Path) -> None:
     folder, state, log = tmp_path / "widgets", tmp_path / "state", tmp_path / "log"
     fill(folder, "'stall'")
-    # The process that parses first imports it as it starts.
+    # The process that draws first imports it as it starts.
     site = tmp_path / "site"
     site.mkdir()
     (site / "sitecustomize.py").write_text(STALLING_FILTER)
     program = f"{STALLING}\nimport sys\nsys.path.append({str(site)!r})\n"
     flags = ("--state-dir", str(state))
 
-    assert await run_forked("serve", str(folder), "--port", "0", *flags, before=program) == 26
-
     async with forked_daemon(folder, *flags, before=program, log=log) as served:
         assert await tools(served) == {"quiet"}
-        (folder / "Shout.widget").write_text(widget_file("Shout"))
         async with connect_client(served.url, "modern") as client:
+            stuck = (folder / "Shout.widget").read_text()
+            (folder / "Shout.widget").write_text(widget_file("Shout"))
             await client.lists("shout")
+            (folder / "Second.widget").write_text(stuck.replace("Shout", "Second"))
+            (folder / "Third.widget").write_text(widget_file("Third"))
+            await client.lists("third")
+            assert await tools(served) == {"quiet", "shout"}
+        assert served.process.returncode is None
 
-    assert [event["code"] for event in logged_events(log, "widget.refused")] == ["W1012"]
+    refused = logged_events(log, "widget.refused")
+    assert [event["code"] for event in refused] == ["W1013", "W1013"]
 
 
 async def test_kill_during_a_render_takes_nothing_away(tmp_path: Path) -> None:
@@ -231,7 +236,7 @@ async def test_every_drawing_is_journalled_while_it_runs(
         serving(folder, state_dir=state, gallery=True, allow_upload=True, toolset="author") as url,
         connect_client(url, "modern") as client,
     ):
-        draws["the first scan"] = len(standing)
+        assert standing == [], "the first scan draws in another process"
         await client.call("shout", who="Ada")
         draws["a call"] = len(standing)
         await client.client.read_resource("widget://shout/problems")
@@ -246,7 +251,6 @@ async def test_every_drawing_is_journalled_while_it_runs(
             draws[path] = len(standing)
         text = widget_file("Shout", text="Other")
         assert (await put(url, {"Shout.widget": text}, "?replace=1")).status_code < 300
-        draws["an upload"] = len(standing)
         tree = greeting("Other", "Ada")
         await client.answers("shout", {"who": "Ada"}, tree)
         draws["a save"] = len(standing)
@@ -335,11 +339,11 @@ def test_it_ends_as_process_1_of_a_container() -> None:
     assert outcome("assert os.getpid() == 1\nwith watchdog.arm(): stuck()", *apart) == 26
 
 
-@needs_two_processors
+@needs_forks
 def test_other_process_of_a_start_is_ended_as_well_without_a_wait(
     tmp_path: Path,
 ) -> None:
-    for number in range(LIMITS.proof_files):
+    for number in range(8):
         (tmp_path / f"w{number:03}.widget").write_text(widget_file(f"Widget {number}"))
     script = f"""
 from pathlib import Path

@@ -99,6 +99,7 @@ ANSWERS: Mapping[str, Answer] = {
         "files": "string",
         "watch": {"native", "poll"},
         "degraded": ("string", "null"),
+        "drawLimits": _TEXTS,
         "rollback": ({"generation": "string", "since": "string"}, "null"),
         "requiredUpstreams?": "object",
         "allUpstreams?": "object",

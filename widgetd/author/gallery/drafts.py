@@ -158,8 +158,10 @@ async def try_draft(gallery: Gallery, request: Request) -> dict[str, Any]:
 
 def _try(gallery: Gallery, drafts: Drafts, sent: Sent, body: Mapping[str, Any]) -> dict[str, Any]:
     report: dict[str, Any] = {"result": None, "error": None, "places": {}, "findings": []}
+    arguments = body.get("arguments")
+    arguments = arguments if isinstance(arguments, dict) else None
     try:
-        draft = drafts.check(sent.file(), sent.sidecar)
+        draft = drafts.check(sent.file(), sent.sidecar, arguments)
     except WidgetError as error:
         finding, part = error.finding, "file" if "file" in sent.parts else "schema"
         names = ("level", "code", "at", "line", "column", "problem", "advice")
@@ -172,11 +174,10 @@ def _try(gallery: Gallery, drafts: Drafts, sent: Sent, body: Mapping[str, Any]) 
         return report
     report["schema"] = widget.schema.advertised
     with gallery.server.rendering.journal.rendering(widget.key):
-        arguments = body.get("arguments")
         shown = (
-            ShownState(arguments=arguments)
-            if isinstance(arguments, dict)
-            else show_state(widget, str(body.get("state", SAMPLE)))
+            show_state(widget, str(body.get("state", SAMPLE)))
+            if arguments is None
+            else ShownState(arguments=arguments)
         )
         try:
             render = render_of(gallery.server, widget, shown)

@@ -19,13 +19,12 @@ from widgetd.base.errors import CallError, Finding, WidgetError
 from widgetd.base.files.source import Source
 from widgetd.base.limits import Limits
 from widgetd.base.system import SYSTEM
-from widgetd.base.text_search import did_you_mean
 from widgetd.core.checks.report import locate
 from widgetd.core.checks.rules import check_widget
 from widgetd.core.template import Template
 from widgetd.core.widget.actions import find_widget_actions
-from widgetd.core.widget.actions.tree_actions import to_object
 from widgetd.core.widget.document import VERSION
+from widgetd.core.widget.local_state import take_actions
 from widgetd.core.widget.naming import JSX_SUFFIX
 from widgetd.core.widget.sidecar import SUFFIX
 from widgetd.core.widget.widget import Widget
@@ -95,7 +94,7 @@ class Drafts:
     Args:
         admit: Builds a widget's entry in a list of tools.
         journal: Records which contents are being rendered.
-        precheck: Checks each draft in a process with limits, before this one does.
+        precheck: Draws each draft in a process with limits, before this one does.
         strict: Refuse drafts that read what their schema does not declare.
         check_widget: The rules that a draft is held to.
     """
@@ -115,12 +114,20 @@ class Drafts:
         self._check_widget = check_widget
         self._journal = journal or CrashJournal()
 
-    def check(self, widget: Mapping[str, Any] | str, sidecar: str) -> Draft:
+    def check(
+        self,
+        widget: Mapping[str, Any] | str,
+        sidecar: str,
+        arguments: Mapping[str, Any] | None = None,
+        actions: Sequence[Mapping[str, Any]] = (),
+    ) -> Draft:
         """Load and check the content of a widget's file and its sidecar.
 
         Args:
             widget: The object of a `.widget` file, or the text of a `.widget.jsx`.
             sidecar: TOML, or nothing.
+            arguments: With which the caller is to draw it; None for its own.
+            actions: Local actions that the caller is to take before.
         """
         path = JSX_DRAFT if isinstance(widget, str) else DRAFT
         try:
@@ -139,7 +146,7 @@ class Drafts:
                 return Draft(findings=(fault,))
         beside = Source.of(path + SUFFIX, sidecar.encode()) if sidecar.strip() else None
         try:
-            built = self._loader.load_untrusted(Source.of(path, content), beside)
+            built = self._loader.load(Source.of(path, content), beside, arguments, actions)
         except WidgetError as error:
             faults = (replace(one, path=one.path or path) for one in error.findings)
             return Draft(findings=tuple(faults), texts=texts)
@@ -172,7 +179,7 @@ class Drafts:
             `{"findings", "tool", "tree"?, "state"?, "summary"?, "data"?, "tokens"?, "steps"?,
             "ms"?, "actions"?, "error"?, "trace"?}`; all but the first two describe the call.
         """
-        draft = self.check(widget, sidecar)
+        draft = self.check(widget, sidecar, arguments, taken)
         built = draft.widget
         if built is None:
             return {"findings": draft.rows(), "tool": ""}
@@ -183,7 +190,7 @@ class Drafts:
                 report["trace"] = _trace(built, given)
             started_s = SYSTEM.clock.steady_s()
             try:
-                state = _take_actions(built, given, taken)
+                state = take_actions(built, given, taken)
                 render = built.draw(built.check(given), state=state)
                 report["ms"] = round((SYSTEM.clock.steady_s() - started_s) * 1000, 2)
                 ask = partial(answer, built, snapshot, given, name="draft")
@@ -206,25 +213,6 @@ class Drafts:
                 "steps": render.steps,
                 "actions": [action.to_dict() for action in find_widget_actions(built)],
             }
-
-
-def _take_actions(
-    widget: Widget, arguments: Mapping[str, Any], taken: Sequence[Mapping[str, Any]]
-) -> Mapping[str, Any]:
-    """Return the local state after these actions.
-
-    Raises:
-        CallError: One is not local (W2401), or an expression fails.
-    """
-    local = widget.local
-    state = local.initial
-    for one in taken:
-        if one["action"] not in local.actions:
-            hint = did_you_mean(one["action"], local.actions, "[local] has what can be taken here")
-            raise CallError("W2401", f"no local action is '{one['action']:.60}'; {hint}")
-        known = widget.fill(widget.check(arguments).arguments, state=state)
-        state = local.act(one["action"], known, state, to_object(one.get("payload")))
-    return state
 
 
 def _trace(widget: Widget, arguments: Mapping[str, Any]) -> list[dict[str, Any]]:

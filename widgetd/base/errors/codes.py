@@ -61,7 +61,7 @@ WIDGETS = (
     Code("W1010", "fault", "an upload would change a file that its token cannot see"),
     Code("W1011", "fault", "the folder holds as many widgets as uploads may create"),
     Code("W1012", "fault", "rendering a file's own sample ends the process"),
-    Code("W1013", "fault", "a file takes too much processor time or memory to parse"),
+    Code("W1013", "fault", "a file takes too much processor time or memory to draw"),
     Code("W1014", "fault", "widgetd ended while rendering these arguments"),
     # W11xx: the .widget document
     Code("W1101", "fault", "the file is not JSON"),

@@ -13,7 +13,7 @@ action, and its payload.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -88,6 +88,29 @@ class LocalState:
             for name, expression in self.actions[action].items()
         }
         return {**state, **changes}
+
+
+def take_actions(
+    widget: Any, arguments: Mapping[str, Any], actions: Sequence[Mapping[str, Any]]
+) -> Mapping[str, Any]:
+    """Return the local state of `widget` after `actions`, each `{"action", "payload"?}`.
+
+    Raises:
+        CallError: An action is not local (W2401), or an expression fails.
+    """
+    # Few drafts take actions, and every start imports this module.
+    from widgetd.core.widget.actions.tree_actions import to_object  # noqa: PLC0415 - see above
+
+    local = widget.local
+    state: Mapping[str, Any] = local.initial
+    for row in actions:
+        action = row["action"]
+        if action not in local.actions:
+            hint = did_you_mean(action, local.actions, "[local] has what can be taken here")
+            raise CallError("W2401", f"no local action is '{action:.60}'; {hint}")
+        filled = widget.fill(widget.check(arguments).arguments, state=state)
+        state = local.act(action, filled, state, to_object(row.get("payload")))
+    return state
 
 
 def compile_local_state(

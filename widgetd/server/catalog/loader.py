@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from widgetd.base.errors import Finding, WidgetError
 from widgetd.base.files.folder import Folder, open_folder
@@ -60,13 +60,22 @@ def choose(widget: Widget) -> Choice:
 
 
 class Precheck(Protocol):
-    """Parses content within limits before this process does; raises `WidgetError` (W1013)."""
+    """Draws content within limits before this process does; raises `WidgetError` (W1013)."""
 
     def check_jsx(self, text: str) -> None:
         """Return if `text` is safe to parse as JSX."""
 
-    def check_file(self, source: Source, sidecar: Source | None) -> None:
-        """Return if a file and its sidecar are safe to prove."""
+    def prove(
+        self,
+        source: Source,
+        sidecar: Source | None,
+        arguments: Mapping[str, Any] | None = None,
+        actions: Sequence[Mapping[str, Any]] = (),
+    ) -> Proof | None:
+        """Return the proof of a file and its sidecar, None if it cannot be served.
+
+        With `arguments` or `actions`, the file is drawn with those as well.
+        """
 
 
 class Loader:
@@ -78,7 +87,7 @@ class Loader:
         strict: Refuse a template that reads what its schema does not declare.
         proofs: Proofs of earlier processes; None to prove everything.
         journal: Records which contents are being rendered, and which must not be.
-        precheck: Parses unproven JSX, and files of untrusted clients, before this process does.
+        precheck: Draws unproven content before this process does.
         keeps_parts: Whether a proven widget keeps its compiled parts, for a caller who uses them
             at once. A served widget compiles them again at its first call, because most of many
             widgets are never called.
@@ -110,18 +119,20 @@ class Loader:
         """Return the number of proofs of earlier processes that were not used yet."""
         return 0 if self._proofs is None else len(self._proofs)
 
-    def load_untrusted(self, source: Source, sidecar: Source | None) -> Widget:
-        """Return the widget of a file that a client sent.
-
-        Raises:
-            WidgetError: It cannot be served.
-        """
-        if self._precheck is not None:
-            self._precheck.check_file(source, sidecar)
-        return self.load(source, sidecar)
-
-    def load(self, source: Source, sidecar: Source | None) -> Widget:
+    def load(
+        self,
+        source: Source,
+        sidecar: Source | None,
+        arguments: Mapping[str, Any] | None = None,
+        actions: Sequence[Mapping[str, Any]] = (),
+    ) -> Widget:
         """Return the widget of a file and its sidecar.
+
+        Args:
+            source: The file.
+            sidecar: The file's sidecar.
+            arguments: With which the caller is to draw it; None for its own.
+            actions: Local actions that the caller is to take before.
 
         Raises:
             WidgetError: It cannot be served.
@@ -146,10 +157,15 @@ class Loader:
         if proof is not None:
             widget = self._from_proof(source, sidecar, proof)
         else:
-            if self._precheck is not None and path.endswith(JSX_SUFFIX):
-                self._precheck.check_jsx(source.content.decode(errors="replace"))
+            if self._precheck is not None:
+                proof = self._precheck.prove(source, sidecar, arguments, actions)
             with self._journal.rendering(content):
-                widget = self._prove(source, sidecar, self._check_jsx)
+                # Without a proof, this process meets the same error and reports it.
+                if proof is None or self._strict or self._keeps_parts:
+                    widget = self.prove(source, sidecar, self._check_jsx)
+                else:
+                    widget = self._from_proof(source, sidecar, proof)
+                    widget.set_entry(self._admit(widget))
         if proofs is not None:
             proofs.add(path, content, widget.prove())
         if not self._keeps_parts:
@@ -160,7 +176,7 @@ class Loader:
         """Have the process with limits decide whether a content is to blame for a crash."""
         if self._precheck is not None:
             try:
-                self._precheck.check_file(source, sidecar)
+                self._precheck.prove(source, sidecar)
             except WidgetError:
                 self._journal.refuse(content)
                 return
@@ -171,17 +187,14 @@ class Loader:
         limits, check_jsx = self.limits, self._check_jsx
         return Widget(definition, choose=choose, limits=limits, proof=proof, check_jsx=check_jsx)
 
-    def prove(self, source: Source, sidecar: Source | None) -> Proof:
-        """Return the proof of a widget; for a process that has limits of its own.
-
-        Raises:
-            WidgetError: It failed.
-        """
-        return self._prove(source, sidecar).prove()
-
-    def _prove(
+    def prove(
         self, source: Source, sidecar: Source | None, check_jsx: CheckJsx | None = None
     ) -> Widget:
+        """Return a widget that was compiled, admitted and drawn in this process.
+
+        Raises:
+            WidgetError: It cannot be served.
+        """
         # A start whose widgets are proven checks nothing.
         from widgetd.core.checks.renders import explain_undrawable  # noqa: PLC0415 - see above
         from widgetd.core.checks.rules import check_widget  # noqa: PLC0415 - see above

@@ -31,6 +31,7 @@ class Health:
             the upstreams file: `{"items": [{"name", "state", …, "required"}], "fault"?}`.
         rollback: Returns the rollback that is served, `{"generation", "since"}` or None; None
             without a state folder.
+        draw_limits: Returns the limits that hold for the first drawing of a content.
         stalled_s: Time without a scan after which the daemon counts as stalled.
         clock: Measures that time.
     """
@@ -38,6 +39,7 @@ class Health:
     scanned: bool = False
     draining: bool = False
     watch: str = "poll"
+    draw_limits: Callable[[], tuple[str, ...]] = tuple
     stalled_s: float = LIMITS.stalled_s
     upstreams: Callable[[], dict[str, int]] | None = None
     upstream_states: Callable[[], dict[str, Any]] | None = None
@@ -90,7 +92,9 @@ def readiness(registry: Registry, health: Health) -> dict[str, Any]:
 
 
 def status(registry: Registry, health: Health, view: Snapshot) -> dict[str, Any]:
-    """Return `readiness` and `{"version", "rollback", "allUpstreams"?, "faults": [{"path", …}]}`.
+    """Return `readiness` and `{"version", "drawLimits", "rollback", "allUpstreams"?, "faults"}`.
+
+    `faults` are `[{"path", "code", "state", "problem"}]`.
 
     Faults outside `view`, the part of the snapshot that the reader may see, have no path.
     """
@@ -101,6 +105,7 @@ def status(registry: Registry, health: Health, view: Snapshot) -> dict[str, Any]
     return {
         "version": version("widgetd"),
         **readiness(registry, health),
+        "drawLimits": list(health.draw_limits()),
         "rollback": None if health.rollback is None else health.rollback(),
         **({} if health.upstream_states is None else {"allUpstreams": health.upstream_states()}),
         "faults": [

@@ -61,6 +61,7 @@ async def status_page(daemon: Daemon, request: Request) -> Response | dict[str, 
     if "requiredUpstreams" in facts:
         counts = facts.pop("requiredUpstreams").items()
         facts["required upstreams"] = ", ".join(f"{name}: {count}" for name, count in counts)
+    facts["drawLimits"] = ", ".join(facts["drawLimits"])
     if facts["rollback"]:
         facts["rollback"] = "{generation} since {since}".format(**facts["rollback"])
     return {

