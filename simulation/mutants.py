@@ -282,7 +282,7 @@ mutant(
 mutant(
     "what was served at the end is not saved",
     "reload: the shield of a save",
-    (catalog.Catalog, "save_copies", lambda self: None),
+    (catalog.Catalog, "copies", lambda self: lambda: None),
 )
 mutant(
     "stored content is not compared with its name",

@@ -146,12 +146,20 @@ class Catalog:
             return self._current
         return self._rollback.choose(self._current, settled=not self._scan.unsettled)
 
-    def save_copies(self) -> None:
-        """Write what the next start and a rollback need: each file that is served as it is."""
-        if self._rollback is not None:
-            versions = self._rollback.versions
-            held = self._scan.unsettled
-            versions.record(self._current, self._scan.sources, held=held, recalled=self._recalled)
+    def copies(self) -> Callable[[], None]:
+        """Return a function that writes what the next start and a rollback need.
+
+        It writes the files that are served at this moment, and may run during a later scan.
+        """
+        if self._rollback is None:
+            return lambda: None
+        return partial(
+            self._rollback.recorded.record,
+            self._current,
+            self._scan.sources,
+            held=self._scan.unsettled,
+            recalled=dict(self._recalled),
+        )
 
     @property
     def due_s(self) -> float | None:

@@ -30,6 +30,7 @@ class CatalogLimits:
         versions: Generations that are kept to go back to.
         versions_bytes: Size of their contents.
         version_log_bytes: Size of their list; many times that of 10,000 widgets.
+        unsaved_generations: Those that wait for the disk; the oldest makes room.
         synced_files: Files that are synced one by one; for more, the machine syncs everything.
         state_lock_s: Time for which another process may keep this one from writing a generation.
         state_lock_poll_s: Time between two attempts to write it.
@@ -56,6 +57,7 @@ class CatalogLimits:
     versions: int = 50
     versions_bytes: int = 1 << 28
     version_log_bytes: int = 1 << 28
+    unsaved_generations: int = 16
     synced_files: int = 64
     state_lock_s: float = 1.0
     state_lock_poll_s: float = 0.005

@@ -8,6 +8,7 @@ is one assignment. The loop knows nothing of clients.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -77,41 +78,51 @@ async def reload(
         observer: Counts scans and swaps.
         system: Times and runs the scans.
     """
-    # A limiter of our own: file events wait on the default one.
-    limiter, clock = anyio.CapacityLimiter(1), system.clock
-    run_blocking = partial(system.threads.run_blocking, limiter=limiter)
+    # Limiters of our own: file events wait on the default one.
+    scanning, saving = anyio.CapacityLimiter(1), anyio.CapacityLimiter(1)
+    run_blocking, clock = system.threads.run_blocking, system.clock
     hint, current = EVERYWHERE, catalog.current
     patience_s = clock.steady_s() + LIMITS.settling_s
-    while True:
-        started_s = clock.steady_s()
-        look = partial(_look, catalog, hint)
-        found = await run_blocking(look)
-        took_s = clock.steady_s() - started_s
-        hints.cost_s = catalog.cost_s
-        if observer is not None:
-            observer.on_scan(took_s)
-        before, now_s = registry.current, clock.wall_s()
-        change = None if found.is_same_as(before) else registry.swap(found)
-        if not catalog.unsettled_files or started_s > patience_s:
-            on_scan()
-        if change is not None:
-            # Clients are notified first; at the start there are none. The shield has the swap
-            # logged even if the daemon is stopped in between.
-            with anyio.CancelScope(shield=True):
-                await anyio.sleep(LIMITS.swap_gap_s if before.entries else 0)
-            _report(before, found, change, took_s * 1000)
-        if catalog.current is not current:
-            # Shielded, so that a daemon that is stopped at once remembers what it served.
-            with anyio.CancelScope(shield=True):
-                await run_blocking(catalog.save_copies)
-            current = catalog.current
-        if change is not None and observer is not None:
-            saved_s = await run_blocking(_age_s, catalog.root, found, change, now_s, system.disk)
-            swap = Swap(snapshot=found, change=change, saved_s=saved_s, routine=hint.routine)
-            observer.on_swap(swap)
-        hint = Hint(paths=catalog.unsettled_files)
-        with anyio.move_on_after(catalog.due_s):
-            hint = await hints.wait()
+    unsaved = deque[Callable[[], None]](maxlen=LIMITS.unsaved_generations)
+
+    async def save_copies() -> None:
+        # Shielded, so that a daemon that is stopped at once remembers what it served.
+        with anyio.CancelScope(shield=True):
+            while unsaved:
+                await run_blocking(unsaved.popleft(), limiter=saving)
+
+    async with anyio.create_task_group() as saves:
+        while True:
+            started_s = clock.steady_s()
+            look = partial(_look, catalog, hint)
+            found = await run_blocking(look, limiter=scanning)
+            took_s = clock.steady_s() - started_s
+            hints.cost_s = catalog.cost_s
+            if observer is not None:
+                observer.on_scan(took_s)
+            before, now_s = registry.current, clock.wall_s()
+            change = None if found.is_same_as(before) else registry.swap(found)
+            if catalog.current is not current:
+                # A swap does not wait until the disk has the one before it.
+                unsaved.append(catalog.copies())
+                saves.start_soon(save_copies)
+                current = catalog.current
+            if not catalog.unsettled_files or started_s > patience_s:
+                on_scan()
+            if change is not None:
+                # Clients are notified first; at the start there are none. The shield has the swap
+                # logged even if the daemon is stopped in between.
+                with anyio.CancelScope(shield=True):
+                    await anyio.sleep(LIMITS.swap_gap_s if before.entries else 0)
+                _report(before, found, change, took_s * 1000)
+            if change is not None and observer is not None:
+                about = partial(_age_s, catalog.root, found, change, now_s, system.disk)
+                saved_s = await run_blocking(about, limiter=scanning)
+                swap = Swap(snapshot=found, change=change, saved_s=saved_s, routine=hint.routine)
+                observer.on_swap(swap)
+            hint = Hint(paths=catalog.unsettled_files)
+            with anyio.move_on_after(catalog.due_s):
+                hint = await hints.wait()
 
 
 def _look(catalog: Catalog, hint: Hint) -> Snapshot:

@@ -90,11 +90,12 @@ class Rollback:
 
     Attributes:
         versions: The generations to go back to.
+        recorded: The same for the thread that adds to them, so that no scan waits for the disk.
         active: The rollback that is served; None without one.
     """
 
     def __init__(self, state: StateFolder, load: Load) -> None:
-        self.versions = Versions(state)
+        self.versions, self.recorded = Versions(state), Versions(state)
         self.active: RollbackRequest | None = None
         self._state = state
         self._load = load

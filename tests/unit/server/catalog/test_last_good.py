@@ -106,7 +106,7 @@ def test_failure_of_widgetd_on_a_copy_costs_that_copy_alone(tmp_path: Path) -> N
         (widgets / f"{name}.widget").write_text(widget_file(name))
     before = catalog_of(widgets, state, load)
     before.scan()
-    before.save_copies()
+    before.copies()()
     for name in "AB":
         (widgets / f"{name}.widget").write_text("{")
 

@@ -142,7 +142,7 @@ def settle(catalog: Catalog) -> Catalog:
     while catalog.unsettled_files:
         assert time.monotonic() < ends_s
         catalog.scan(catalog.unsettled_files)
-    catalog.save_copies()
+    catalog.copies()()
     return catalog
 
 
@@ -164,7 +164,7 @@ def test_served_pairs_existed_on_the_disk_at_one_moment(seed: int, tmp_path: Pat
             catalog.scan(hinted, random.choice([(), hinted]))
         finally:
             sys.setprofile(None)
-        catalog.save_copies()
+        catalog.copies()()
         assert served_key(catalog) in writer.pairs
         if random.random() < 0.05:
             catalog = catalog_of(root, state)
@@ -200,7 +200,7 @@ def test_file_that_is_empty_at_starts_serves_its_last_good_version(tmp_path: Pat
     for _ in range(2):
         catalog = catalog_of(root, state)
         catalog.scan()
-        catalog.save_copies()
+        catalog.copies()()
         assert served_key(catalog) == before
         assert settle(catalog).current.stale == ("a",)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import threading
 from functools import partial
 from pathlib import Path
 
@@ -17,11 +19,15 @@ from widgetd.base.files.hints import Hints
 from widgetd.base.files.source import Source
 from widgetd.base.files.stamp import time_to_quiet_s
 from widgetd.base.limits import Limits
+from widgetd.base.system import Disk, System
 from widgetd.core.widget.widget import Widget
 from widgetd.server.catalog.catalog import Catalog
 from widgetd.server.catalog.loader import load
 from widgetd.server.catalog.registry import Registry
 from widgetd.server.catalog.reload import reload
+from widgetd.server.catalog.rollback import Rollback
+from widgetd.server.catalog.state import StateFolder
+from widgetd.server.catalog.versions import Versions
 
 
 class Counting:
@@ -225,3 +231,40 @@ async def test_swap_wakes_waiters_before_its_log_event_which_a_stop_does_not_los
     assert [line.get("added") for line in logged.all] == [1, None]
     assert [line.get("changed") for line in logged.all] == [None, 1]
     assert logged.all[1]["tools"] == ["greeting"]
+
+
+class StuckDisk(Disk):
+    """A disk that syncs nothing until it is released."""
+
+    def __init__(self) -> None:
+        self.released = threading.Event()
+
+    def fsync(self, descriptor: int) -> None:  # type: ignore[override]  # a method here
+        assert self.released.wait(PATIENCE_S)
+        os.fsync(descriptor)
+
+
+async def test_swaps_do_not_wait_for_the_disk_and_a_stop_saves_them_in_order(
+    tmp_path: Path,
+) -> None:
+    widgets, state, disk = tmp_path / "widgets", tmp_path / "state", StuckDisk()
+    widgets.mkdir()
+    folder = StateFolder(state, System(disk=disk))
+    catalog = Catalog(widgets, load, rollback=Rollback(folder, load), quiet_ms=0)
+    hints, registry, generations = Hints(), Registry(), []
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(partial(reload, catalog, hints, registry, on_scan=lambda: None))
+        with anyio.fail_after(PATIENCE_S):
+            for text in ("One", "Two", "Three"):
+                served = registry.current
+                write(widgets, "Greeting", text=text)
+                hints.add(["Greeting.widget"])
+                await registry.wait_for_newer(served)
+                generations.append(registry.current.generation)
+        unsynced = Versions(StateFolder(state)).latest()
+        tasks.cancel_scope.cancel()
+        disk.released.set()
+
+    assert unsynced == []
+    kept = Versions(StateFolder(state)).latest()
+    assert [version.generation for version in kept] == generations

@@ -341,7 +341,7 @@ def test_state_is_saved_once_there_is_room_and_the_next_fault_is_logged(
         for each in names:
             (widgets / f"{each}.widget").write_text(widget_file(each))
         catalog.scan()
-        catalog.save_copies()
+        catalog.copies()()
 
     with harm_state(state, name) as events:
         save(*"ABCDEFGH")  # their list is longer than a widget
