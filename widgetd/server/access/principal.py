@@ -14,7 +14,7 @@ from functools import cached_property, partial
 from hashlib import blake2b
 from math import inf
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
 
 from widgetd.base.errors import CallError
 from widgetd.base.system import SYSTEM
@@ -213,6 +213,9 @@ def _may_know(snapshot: Snapshot, entry: Entry, audience: Audience) -> bool:
     return audience.sees(entry.widget) and audience.sees(owner)
 
 
+Profile = Literal["auto", "chatkit", "split"]
+"""Who sees a result's tree: `chatkit` the model, `split` only the client; `auto` decides by client."""
+
 UI_EXTENSION = "io.modelcontextprotocol/ui"
 """The capability by which a client says that it is an MCP Apps host."""
 
@@ -250,6 +253,7 @@ class Caller:
         principal: Proven by the request's token.
         denied: Why the message is refused; None if it is admitted.
         prefix: The namespace before the path of our URIs, as this client knows them.
+        profile: Requested by the address or a header; None without one.
         outer: The same client as seen by the widgets of another folder; None without one.
     """
 
@@ -260,6 +264,7 @@ class Caller:
     denied: CallError | None = None
     registry: Registry | None = None
     prefix: str = ""
+    profile: Profile | None = None
     outer: Caller | None = None
 
 

@@ -54,7 +54,8 @@ async def refuse(
     headers: Sequence[tuple[bytes, bytes]] = (),
 ) -> None:
     """Answer a request with a JSON-RPC error outside a session."""
-    problem = {"code": code, "message": f"[{error.code}] {error.message}"}
+    place = f"{error.path}: " if error.path else ""
+    problem = {"code": code, "message": f"[{error.code}] {place}{error.message}"}
     await respond(send, status, {"jsonrpc": "2.0", "id": None, "error": problem}, headers)
 
 

@@ -26,6 +26,7 @@ from widgetd.server.mcp.provider import (
     complete,
     header_schema,
 )
+from widgetd.server.mcp.requested_profile import ProfileGuard
 from widgetd.server.mcp.server import Server, ServerOptions
 from widgetd.server.mcp.sessions import Sessions
 from widgetd.server.mcp.unambiguous import DuplicateKeyGuard
@@ -131,6 +132,7 @@ def http_app(
     )
     route = sdk.route_of(app, path)
     sdk.wrap_endpoint(route, DuplicateKeyGuard)
+    sdk.wrap_endpoint(route, ProfileGuard)
     sessions = partial(
         Sessions,
         bounds=server.options.sessions,

@@ -38,15 +38,17 @@ from mcp_types.methods import validate_client_request
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
+from widgetd.base.errors import CallError
 from widgetd.base.logs import get_logger
 from widgetd.core.schema.json_text import NotJsonError, parse_plain
 from widgetd.server.access.auth import Access, steps_up
-from widgetd.server.access.principal import Caller, ClientInfo
+from widgetd.server.access.principal import Caller, ClientInfo, Profile
 from widgetd.server.mcp import asgi, sdk
 from widgetd.server.mcp.builtin.catalog import target_of
 from widgetd.server.mcp.handlers import CALLS, LISTS, READS, call_tool, read_resource
 from widgetd.server.mcp.limits import LIMITS
 from widgetd.server.mcp.middleware import authorize, caller_of
+from widgetd.server.mcp.requested_profile import read_profile
 from widgetd.server.mcp.server import Server
 from widgetd.server.mcp.sessions import Sessions
 from widgetd.server.observe.observer import EncodedResult
@@ -177,8 +179,12 @@ class FastPath:
         user = await self._user(scope, headers)
         if user is UNKNOWN:
             return None
+        try:
+            profile = read_profile(scope)
+        except CallError:  # the app refuses it
+            return None
         messages += await asgi.receive_body(receive, LIMITS.fast_request_bytes)
-        return self._read(user, headers, messages)
+        return self._read(user, headers, messages, profile)
 
     async def _user(self, scope: asgi.Scope, headers: Mapping[bytes, bytes]) -> object:
         """Return the request's user, None if no token is needed, `UNKNOWN` if the app decides."""
@@ -196,7 +202,11 @@ class FastPath:
         return UNKNOWN if user is None or steps_up(user) else user
 
     def _read(
-        self, user: object, headers: Mapping[bytes, bytes], messages: Sequence[asgi.Message]
+        self,
+        user: object,
+        headers: Mapping[bytes, bytes],
+        messages: Sequence[asgi.Message],
+        profile: Profile | None,
     ) -> Request | None:
         if messages[-1]["type"] != "http.request":
             return None
@@ -227,7 +237,7 @@ class FastPath:
         if client is None:
             return None
         root, meta = self._server.roots[0], params.get("_meta", {})
-        caller = caller_of(self._server, root, user, client, meta)
+        caller = caller_of(self._server, root, user, client, meta, profile)
         prepared = method.prepare(self._server, caller, params)
         if prepared is None:
             return None

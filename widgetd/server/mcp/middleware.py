@@ -27,10 +27,12 @@ from widgetd.server.access.principal import (
     Caller,
     ClientInfo,
     Principal,
+    Profile,
 )
 from widgetd.server.mcp import sdk
 from widgetd.server.mcp.builtin.catalog import target_of
 from widgetd.server.mcp.handlers import CALLS, LISTS
+from widgetd.server.mcp.requested_profile import read_profile
 from widgetd.server.mcp.roots import LISTEN, Root
 from widgetd.server.mcp.server import Server
 from widgetd.server.observe.observer import RecordDuration, observe_call
@@ -61,7 +63,8 @@ def middleware_of(server: Server, root: Root) -> sdk.Middleware:
         user = None if request is None else request.scope.get("user")
         connection = sdk.connection_of(context.session)
         client = sdk.client_info(connection)
-        caller = caller_of(server, root, user, client, context.meta or {})
+        profile = None if request is None else _profile_of(request)
+        caller = caller_of(server, root, user, client, context.meta or {}, profile)
 
         async def answer(admitted: Caller) -> Any:
             if not server.standalone or method not in LISTS:
@@ -92,8 +95,20 @@ def middleware_of(server: Server, root: Root) -> sdk.Middleware:
     return middleware
 
 
+def _profile_of(request: Any) -> Profile | None:
+    try:
+        return read_profile(request.scope)
+    except CallError as error:  # in a server of others, which has no layer that refuses it
+        raise sdk.protocol_error(error) from None
+
+
 def caller_of(
-    server: Server, root: Root, user: object, client: ClientInfo, meta: Mapping[str, Any]
+    server: Server,
+    root: Root,
+    user: object,
+    client: ClientInfo,
+    meta: Mapping[str, Any],
+    profile: Profile | None = None,
 ) -> Caller:
     """Return the caller of a message; `user` is the HTTP layer's authentication result."""
     principal = principal_of(user, server.options.anonymous)
@@ -104,6 +119,7 @@ def caller_of(
         meta=meta,
         registry=server.registry,
         prefix=root.prefix,
+        profile=profile,
         outer=CALLER.get(None),
     )
 

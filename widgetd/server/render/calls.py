@@ -146,7 +146,14 @@ class Renderer:
         if self.links is not None and not is_for_page and not draws_views(client):
             address = self.links.address(render, caller.principal)
         return build(
-            render, profile, client=client, prefix=caller.prefix, shown=shown, address=address
+            render,
+            profile,
+            client=client,
+            prefix=caller.prefix,
+            shown=shown,
+            address=address,
+            # Who asks for `split` at the address has a framework that tells its model everything.
+            shows_meta=caller.profile == "split" and not draws_views(client),
         )
 
     def _profile(self, widget: Widget | None, caller: Caller) -> Literal["chatkit", "split"]:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, cast, get_args
 
 import orjson
 
@@ -22,7 +22,7 @@ from widgetd.base.text_search import nearest
 from widgetd.core.schema.json_values import to_json
 from widgetd.core.widget.components.lucide import find_icons
 from widgetd.core.widget.widget import Widget
-from widgetd.server.access.principal import UNNAMED, Caller, ClientInfo, with_prefix
+from widgetd.server.access.principal import UNNAMED, Caller, ClientInfo, Profile, with_prefix
 from widgetd.server.render.envelope import Failure, Ui, UiMetadata, encode_render
 from widgetd.server.render.hosts import draws_views, host_of
 from widgetd.server.store.contract import StoredRender
@@ -74,7 +74,6 @@ class Result:
 Block = dict[str, Any]
 """A content block as it is sent."""
 
-Profile = Literal["auto", "chatkit", "split"]
 Text = Literal["summary", "json", "markdown"]
 
 
@@ -135,23 +134,30 @@ def ui(widget: Widget) -> Ui:
     )
 
 
+def check_profile(name: object, path: str) -> Profile:
+    """Return the profile of that name.
+
+    Raises:
+        CallError: There is none (W2006).
+    """
+    if name not in get_args(Profile):
+        expected = 'expected "auto", "chatkit" or "split"'
+        raise CallError("W2006", f"{expected}, got {name!r:.60}", path=path)
+    return cast("Profile", name)
+
+
 def profile_for(
     policy: Policy, widget: Widget | None, caller: Caller
 ) -> Literal["chatkit", "split"]:
-    """Choose the profile: by the call, the widget, the client's name, the setting, its kind.
+    """Choose by the call, its address, the widget, the client's name, the setting, its kind.
 
     Raises:
         CallError: The call asks for a profile that does not exist (W2006).
     """
-    asked = caller.meta.get(PROFILE_KEY)
-    if asked not in (None, "auto", "chatkit", "split"):
-        raise CallError(
-            "W2006",
-            f'expected "auto", "chatkit" or "split", got {asked!r:.60}',
-            path=f"_meta.{PROFILE_KEY}",
-        )
+    by_call = caller.meta.get(PROFILE_KEY)
     choices: tuple[Profile | None, ...] = (
-        asked,
+        None if by_call is None else check_profile(by_call, f"_meta.{PROFILE_KEY}"),
+        caller.profile,
         widget.definition.sidecar.profile if widget else None,
         policy.profiles.get(caller.client.name),
         policy.profile,
@@ -173,6 +179,7 @@ def tool_result(
     is_for_page: bool = False,
     shown: bytes = b"",
     address: str = "",
+    shows_meta: bool = False,
 ) -> Result:
     """Build the result of a render in `profile`.
 
@@ -185,6 +192,7 @@ def tool_result(
         is_for_page: Whether a page asks, which no model reads: it gets a tree of any size.
         shown: The tree as a page gets it in `_meta`, with images inside; empty for the render's.
         address: Where a browser shows the render; empty if its client draws it.
+        shows_meta: Whether the client hands `_meta` to the model.
 
     Returns:
         In profile `chatkit`: `{"content": [summary], "structuredContent": {"type": "Card", ...}}`.
@@ -211,9 +219,8 @@ def tool_result(
                 "type": "resource_link",
             }
         )
-    is_read_by_page = render.press != "" and draws_views(client)
-    if is_read_by_page and host_of(client).shows_meta:
-        is_read_by_page = is_for_page
+    shows_meta = (shows_meta or host_of(client).shows_meta) and not is_for_page
+    is_read_by_page = render.press != "" and draws_views(client) and not shows_meta
     # The page of a large tree fetches its local state together with the tree.
     marked = render if is_inline else replace(render, local=b"")
     mark = encode_render(marked, is_for_page=is_read_by_page)
@@ -229,7 +236,7 @@ def tool_result(
     data = render.data
     if render.has_actions:
         data = to_json({**json.loads(data), "renderId": render.id})
-    if host_of(client).shows_meta and not is_for_page:
+    if shows_meta:
         meta = to_json({"widgetd/render": {"id": render.id}})
     return Result(content=to_json(content), structured=data, meta=meta)
 

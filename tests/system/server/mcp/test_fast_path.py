@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -142,11 +143,12 @@ def test_every_profile_equals_the_ordinary_path(
     ways: Ways, version: str, client: str, profile: str
 ) -> None:
     call = {"name": "greeting", "arguments": {"who": "Ada"}}
+    named = request(version, "tools/call", call, client=client, meta={"widgetd/profile": profile})
+    plain = request(version, "tools/call", call, client=client)
+    with_header = replace(plain, fields=(*plain.fields, ("widgetd-profile", profile)))
 
-    assert is_answered_fast(
-        ways,
-        request(version, "tools/call", call, client=client, meta={"widgetd/profile": profile}),
-    )
+    assert is_answered_fast(ways, named)
+    assert is_answered_fast(ways, with_header) == (profile != "neither")
 
 
 @pytest.mark.parametrize(

@@ -105,6 +105,48 @@ async def test_host_that_shows_metadata_to_the_model_gets_the_renders_id_and_no_
 
 
 @both_eras
+async def test_address_requests_a_profile_for_clients_without_a_name_of_their_own(
+    folder: Path, era: Era
+) -> None:
+    (folder / "Secret.widget").write_text(widget_file("Secret"))
+    (folder / "Secret.widget.toml").write_text('sensitive = ["who"]')
+    (folder / "Greeting.widget.toml").write_text('profile = "chatkit"')
+    async with serving(folder, profile="chatkit") as url:
+        async with client_named(f"{url}?profile=split", era, "mcp") as client:
+            split = await call(client)
+            asked = await call(client, "chatkit")
+        async with client_named(f"{url}?profile=chatkit", era, "mcp") as client:
+            secret = await client.call_tool("secret", {"who": "Ada"})
+        async with client_named(f"{url}?profile=split", era, "mcp", apps=True) as host:
+            drawn = await call(host)
+
+    assert split.meta is not None
+    assert set(split.meta) <= {"widgetd/render", SERVER_INFO_META_KEY}
+    assert split.structured_content == FACTS
+    assert asked.structured_content == TREE
+    assert secret.structured_content == {"uiType": "secret", "summary": "Secret"}
+    assert profile_of(drawn) == "split"
+
+
+@pytest.mark.parametrize(
+    ("query", "headers", "place"),
+    [("?profile=neither", {}, "profile"), ("", {"widgetd-profile": "neither"}, "widgetd-profile")],
+    ids=["address", "header"],
+)
+async def test_unknown_profile_is_refused_with_the_list(
+    folder: Path, query: str, headers: dict[str, str], place: str
+) -> None:
+    headers = {"accept": "application/json, text/event-stream", **headers}
+    async with serving(folder) as url, httpx2.AsyncClient(timeout=PATIENCE_S) as client:
+        answer = await client.post(f"{url}{query}", headers=headers, json=request("ping", {}))
+
+    assert answer.status_code == 400
+    assert answer.json()["error"]["message"] == (
+        f'[W2006] {place}: expected "auto", "chatkit" or "split", got \'neither\''
+    )
+
+
+@both_eras
 async def test_host_that_draws_reads_the_renders_id_in_the_text_and_no_link(
     folder: Path, era: Era
 ) -> None:

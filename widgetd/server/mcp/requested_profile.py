@@ -1,0 +1,50 @@
+"""The profile that a client's address or header requests, as `/mcp?profile=split`.
+
+Frameworks built on an SDK send the SDK's name (`mcp`), so `[profiles]` cannot tell them apart, and
+few let their users set `_meta`. All of them take an address, and most take headers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import parse_qs
+
+from mcp_types import INVALID_REQUEST
+
+from widgetd.base.errors import CallError
+from widgetd.server.mcp import asgi
+from widgetd.server.render.result import Profile, check_profile
+
+HEADER = "widgetd-profile"
+
+
+def read_profile(scope: Mapping[str, Any]) -> Profile | None:
+    """Return the profile that the address, else the header of a request names; None without one.
+
+    Raises:
+        CallError: There is no such profile (W2006).
+    """
+    query = scope.get("query_string", b"")
+    if b"profile" in query:
+        for name in parse_qs(query.decode("latin-1"), keep_blank_values=True).get("profile", ()):
+            return check_profile(name, "profile")
+    for key, value in scope.get("headers", ()):
+        if key == HEADER.encode():
+            return check_profile(value.decode("latin-1"), HEADER)
+    return None
+
+
+class ProfileGuard:
+    """An ASGI layer around the SDK's endpoint that refuses unknown profiles."""
+
+    def __init__(self, app: asgi.App) -> None:
+        self.app = app
+
+    async def __call__(self, scope: asgi.Scope, receive: asgi.Receive, send: asgi.Send) -> None:
+        try:
+            read_profile(scope)
+        except CallError as error:
+            await asgi.refuse(send, 400, INVALID_REQUEST, error)
+        else:
+            await self.app(scope, receive, send)
