@@ -1,7 +1,8 @@
 """The profile that a client's address or header requests, as `/mcp?profile=split`.
 
 Frameworks built on an SDK send the SDK's name (`mcp`), so `[profiles]` cannot tell them apart, and
-few let their users set `_meta`. All of them take an address, and most take headers.
+few let their users set `_meta`. All of them take an address, and most take headers. Those that ask
+for `split` and draw nothing hand all of a result to their model, so they get its text alone.
 """
 
 from __future__ import annotations

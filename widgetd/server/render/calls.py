@@ -142,8 +142,8 @@ class Renderer:
         # A thousand pages that follow one render get the same result of each version.
         build = self._page_results if is_for_page else self._build_result
         shown = self._images.inline(render.tree)
-        client, address = caller.client, ""
-        if self.links is not None and not is_for_page and not draws_views(client):
+        client, draws, address = caller.client, draws_views(caller.client), ""
+        if self.links is not None and not is_for_page and not draws:
             address = self.links.address(render, caller.principal)
         return build(
             render,
@@ -152,8 +152,7 @@ class Renderer:
             prefix=caller.prefix,
             shown=shown,
             address=address,
-            # Who asks for `split` at the address has a framework that tells its model everything.
-            shows_meta=caller.profile == "split" and not draws_views(client),
+            is_text_alone=not is_for_page and profile == caller.profile == "split" and not draws,
         )
 
     def _profile(self, widget: Widget | None, caller: Caller) -> Literal["chatkit", "split"]:

@@ -33,14 +33,16 @@ UNKNOWN = Host(profile="chatkit")
 
 HOSTS: Mapping[str, Host] = MappingProxyType(
     {
+        # LangChain.js and ADK (`MCPClient` is its JavaScript) serialise `_meta`, too, for the model.
+        "@langchain/mcp-adapters": Host(shows_meta=True),
+        "MCPClient": Host(shows_meta=True),
+        "google-adk": Host(shows_meta=True),
         # anthropics/claude-ai-mcp#61: draws views, declares nothing.
         "claude-ai": Host(draws=True),
         "claude-code": Host(),
         "codex-mcp-client": Host(),
         "cursor-vscode": Host(),
         "gemini-cli-mcp-client": Host(),
-        # google-adk serialises the whole result, `_meta` included, into the model's context.
-        "google-adk": Host(shows_meta=True),
         "goose": Host(),
         "openai-mcp": Host(draws=True),
         "Visual Studio Code": Host(),

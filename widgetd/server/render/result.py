@@ -179,7 +179,7 @@ def tool_result(
     is_for_page: bool = False,
     shown: bytes = b"",
     address: str = "",
-    shows_meta: bool = False,
+    is_text_alone: bool = False,
 ) -> Result:
     """Build the result of a render in `profile`.
 
@@ -192,7 +192,7 @@ def tool_result(
         is_for_page: Whether a page asks, which no model reads: it gets a tree of any size.
         shown: The tree as a page gets it in `_meta`, with images inside; empty for the render's.
         address: Where a browser shows the render; empty if its client draws it.
-        shows_meta: Whether the client hands `_meta` to the model.
+        is_text_alone: Whether the client hands everything to the model and draws nothing.
 
     Returns:
         In profile `chatkit`: `{"content": [summary], "structuredContent": {"type": "Card", ...}}`.
@@ -203,6 +203,9 @@ def tool_result(
     """
     if render.secret:  # many hosts hand structured content to the model
         profile = "split"
+    if is_text_alone:
+        content = _content(render, client, policy=policy, is_inline=False, address=address)
+        return Result(content=to_json([text_block(block["text"]) for block in content]))
     is_inline = is_for_page or len(render.tree) <= policy.inline_max_bytes
     content = _content(render, client, policy=policy, is_inline=is_inline, address=address)
     # Pages fetch a large tree by the render's id: a link makes some hosts deliver nothing at all
@@ -219,7 +222,7 @@ def tool_result(
                 "type": "resource_link",
             }
         )
-    shows_meta = (shows_meta or host_of(client).shows_meta) and not is_for_page
+    shows_meta = host_of(client).shows_meta and not is_for_page
     is_read_by_page = render.press != "" and draws_views(client) and not shows_meta
     # The page of a large tree fetches its local state together with the tree.
     marked = render if is_inline else replace(render, local=b"")
@@ -250,7 +253,7 @@ def _content(
     named = f"Render: {render.id}" if shows_id else ""
     if address:
         # Plain text: some hosts drop a result with a `resource_link`.
-        named = f"{named}\nShow the user this address: {address}".strip()
+        named = f"{named}\nShow the user: {address}".strip()
     knows_structure = not client.protocol or client.protocol >= FIRST_WITH_STRUCTURE
     if is_inline and not render.secret and (policy.text == "json" or not knows_structure):
         tree = text_block(render.tree.decode())

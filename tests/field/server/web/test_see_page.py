@@ -65,7 +65,7 @@ async def open_address(client: Any, page: Page, name: str) -> str:
     """Show the example of a widget at the address of its text; return the address."""
     example = next(one.call_example for one in bundled_widgets() if one.tool == name)
     text, _ = await call(client, name, example or {})
-    address = text.rpartition("Show the user this address: ")[2]
+    address = text.rpartition("Show the user: ")[2]
     await page.goto(address)
     await page.frame_locator("iframe").locator(".card, .list, [class*=root]").first.wait_for()
     return address

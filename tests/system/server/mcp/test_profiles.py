@@ -92,10 +92,11 @@ async def test_program_gets_the_tree_and_a_model_host_hides_it_from_models(
 
 
 @both_eras
+@pytest.mark.parametrize("name", [name for name, host in HOSTS.items() if host.shows_meta])
 async def test_host_that_shows_metadata_to_the_model_gets_the_renders_id_and_no_tree(
-    folder: Path, era: Era
+    folder: Path, era: Era, name: str
 ) -> None:
-    async with serving(folder) as url, client_named(url, era, "google-adk") as client:
+    async with serving(folder) as url, client_named(url, era, name) as client:
         result = await call(client)
 
     assert result.meta is not None
@@ -120,9 +121,11 @@ async def test_address_requests_a_profile_for_clients_without_a_name_of_their_ow
         async with client_named(f"{url}?profile=split", era, "mcp", apps=True) as host:
             drawn = await call(host)
 
-    assert split.meta is not None
-    assert set(split.meta) <= {"widgetd/render", SERVER_INFO_META_KEY}
-    assert split.structured_content == FACTS
+    assert [block.model_dump(exclude_none=True) for block in split.content] == [
+        {"type": "text", "text": "Greeting: who Ada"}
+    ]
+    assert split.structured_content is None
+    assert set(split.meta or {}) <= {SERVER_INFO_META_KEY}
     assert asked.structured_content == TREE
     assert secret.structured_content == {"uiType": "secret", "summary": "Secret"}
     assert profile_of(drawn) == "split"

@@ -30,7 +30,7 @@ from widgetd.server.render.hosts import HOSTS
 ADA, BOB = "ada-" + "a" * 16, "bob-" + "b" * 16
 serving = partial(serving_without_links, links="auto")
 
-ADDRESS = re.compile(r"Show the user this address: (\S+)$")
+ADDRESS = re.compile(r"Show the user: (\S+)$")
 BUTTON = '{"type":"Card","children":[{"type":"Button","label":{{ who | tojson }},"onClickAction":{"type":"go"}}]}'  # noqa: E501
 PUBLIC = "https://widgets.example"
 
