@@ -1,4 +1,4 @@
-"""Answers for authors, pictures included, arrive through MCP Inspector and openai-agents."""
+"""Answers arrive through MCP Inspector, openai-agents and CopilotKit's middleware."""
 
 from __future__ import annotations
 
@@ -15,17 +15,18 @@ from agents.run_context import RunContextWrapper
 
 from tests.field.server.web.browsing import needs_browser
 from tests.support.daemons import serving
-from tests.support.widgets import widget_file
+from tests.support.widgets import greeting, widget_file
 from widgetd.author.guide.guide import ORDER
 
-INSPECTOR = Path(__file__).parent / "node_modules" / ".bin" / "mcp-inspector"
+HERE = Path(__file__).parent
+INSPECTOR = HERE / "node_modules" / ".bin" / "mcp-inspector"
 PAGES = {f"widgetd://guide/{name}" for name in ORDER}
 
 pytestmark = needs_browser
 
-needs_inspector = pytest.mark.skipif(
+needs_packages = pytest.mark.skipif(
     not INSPECTOR.exists() or shutil.which("node") is None,
-    reason="`make environments` installs MCP Inspector, where Node and npm are",
+    reason="`make environments` installs them, where Node and npm are",
 )
 
 
@@ -44,7 +45,7 @@ async def inspected(url: str, method: str, *more: str) -> dict[str, Any]:
     return answer
 
 
-@needs_inspector
+@needs_packages
 async def test_inspector_lists_and_reads_the_guide_and_receives_a_picture(url: str) -> None:
     listed = await inspected(url, "resources/list")
     read = await inspected(url, "resources/read", "--uri", "widgetd://guide/start")
@@ -77,3 +78,18 @@ async def test_openai_agents_lists_and_reads_the_guide_and_shows_a_picture_to_th
     image, text = content
     assert image["image_url"].startswith("data:image/png;base64,iVBOR")
     assert json.loads(text["text"])["width"] == 400
+
+
+@needs_packages
+async def test_middleware_of_copilotkit_hands_text_to_the_model_and_the_page_to_the_user(
+    url: str,
+) -> None:
+    done = await anyio.run_process(["node", str(HERE / "copilotkit.mjs"), url], cwd=HERE)
+    events = json.loads(done.stdout)
+
+    assert events["TOOL_CALL_RESULT"]["content"].startswith("Greeting: who Ada\nRender: r_")
+    shown = events["ACTIVITY_SNAPSHOT"]["content"]
+    assert shown["result"]["_meta"]["widgetd/widget"] == greeting("Hello", "Ada")
+    [page] = events["RUN_FINISHED"]["result"]["contents"]
+    assert page["mimeType"] == "text/html;profile=mcp-app"
+    assert page["uri"] == shown["resourceUri"]
