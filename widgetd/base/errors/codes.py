@@ -181,7 +181,11 @@ CALLS = (
     Code("W2003", "fault", "the arguments nest too deeply"),
     Code("W2004", "fault", "the template failed on these arguments"),
     Code("W2005", "fault", "rendering exceeded its budget"),
-    Code("W2006", "fault", "a call's _meta, a header or the address requests something that does not exist"),
+    Code(
+        "W2006",
+        "fault",
+        "a call's _meta, a header or the address requests something that does not exist",
+    ),
     Code("W2007", "fault", "there is no such render, or it has expired"),
     Code("W2008", "fault", "the body of a request is too large"),
     Code("W2009", "fault", "the body of a request is not JSON"),
