@@ -214,7 +214,7 @@ def _may_know(snapshot: Snapshot, entry: Entry, audience: Audience) -> bool:
 
 
 Profile = Literal["auto", "chatkit", "split"]
-"""Who sees a result's tree: `chatkit` the model, `split` only the client; `auto` decides by client."""
+"""Who sees a result's tree: `chatkit` the model, `split` the client; `auto` decides by client."""
 
 UI_EXTENSION = "io.modelcontextprotocol/ui"
 """The capability by which a client says that it is an MCP Apps host."""

@@ -237,7 +237,7 @@ class FastPath:
         if client is None:
             return None
         root, meta = self._server.roots[0], params.get("_meta", {})
-        caller = caller_of(self._server, root, user, client, meta, profile)
+        caller = caller_of(self._server, root, user, client, meta, profile=profile)
         prepared = method.prepare(self._server, caller, params)
         if prepared is None:
             return None

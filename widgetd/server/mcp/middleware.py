@@ -64,7 +64,7 @@ def middleware_of(server: Server, root: Root) -> sdk.Middleware:
         connection = sdk.connection_of(context.session)
         client = sdk.client_info(connection)
         profile = None if request is None else _profile_of(request)
-        caller = caller_of(server, root, user, client, context.meta or {}, profile)
+        caller = caller_of(server, root, user, client, context.meta or {}, profile=profile)
 
         async def answer(admitted: Caller) -> Any:
             if not server.standalone or method not in LISTS:
@@ -108,6 +108,7 @@ def caller_of(
     user: object,
     client: ClientInfo,
     meta: Mapping[str, Any],
+    *,
     profile: Profile | None = None,
 ) -> Caller:
     """Return the caller of a message; `user` is the HTTP layer's authentication result."""

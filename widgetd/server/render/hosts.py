@@ -33,7 +33,7 @@ UNKNOWN = Host(profile="chatkit")
 
 HOSTS: Mapping[str, Host] = MappingProxyType(
     {
-        # LangChain.js and ADK (`MCPClient` is its JavaScript) serialise `_meta`, too, for the model.
+        # LangChain.js and ADK (`MCPClient` is its JavaScript) serialise `_meta` for the model, too.
         "@langchain/mcp-adapters": Host(shows_meta=True),
         "MCPClient": Host(shows_meta=True),
         "google-adk": Host(shows_meta=True),
