@@ -14,8 +14,9 @@ from urllib.parse import parse_qs
 from mcp_types import INVALID_REQUEST
 
 from widgetd.base.errors import CallError
+from widgetd.server.access.principal import Profile
 from widgetd.server.mcp import asgi
-from widgetd.server.render.result import Profile, check_profile
+from widgetd.server.render.result import check_profile
 
 HEADER = "widgetd-profile"
 

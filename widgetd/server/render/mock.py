@@ -10,11 +10,11 @@ from typing import Any, Literal
 
 from widgetd.base.errors import CallError
 from widgetd.core.widget.widget import Widget
-from widgetd.server.access.principal import Caller
+from widgetd.server.access.principal import Caller, Profile
 from widgetd.server.catalog.registry import Registry
 from widgetd.server.catalog.snapshot import Entry, Snapshot
 from widgetd.server.render.calls import Renderer
-from widgetd.server.render.result import Policy, Profile, profile_for, tool_result
+from widgetd.server.render.result import Policy, profile_for, tool_result
 from widgetd.server.store.factory import local_store
 
 MockState = Literal["sample", "empty", "one", "many", "long"]
