@@ -55,7 +55,7 @@ COOKIE = "widgetd-see"
 _TOOLS = frozenset({"show_render", "follow_render", "widget_action"})
 _HEADERS = {**PAGE_HEADERS, "x-robots-tag": "noindex"}
 _STYLE = (
-    "<style>.card { margin-inline: auto } .notices { text-align: center }"
+    "<style>#stage > *, .card, .notices { margin-inline: auto } .notices { width: fit-content }"
     "@media print { .button, .fold, .notices { display: none !important } }</style>"
 )
 

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.field.server.web.browsing import IS_BUILT, browsing, needs_browser, showing
+from tests.field.server.web.test_see_page import connected, open_address
 from tests.support.daemons import serving
+from widgetd.author.browser.axe import find_violations
 from widgetd.base.files.folder import bundled_folder
 from widgetd.core.widget.states import SAMPLE, show_state
 from widgetd.server.catalog.catalog import discover_widgets
@@ -74,6 +76,17 @@ async def test_axe_reports_no_violation_with_a_broken_file(tmp_path: Path, theme
         await page.goto(url.removesuffix("/mcp"))
         await page.wait_for_selector(".fault")
 
+        assert await violations(page) == []
+
+
+async def test_axe_reports_no_violation_at_addresses(tmp_path: Path, theme: str) -> None:
+    async with connected("sdk modern", tmp_path) as client, browse_in_theme(theme) as page:
+        for widget in ("lead_form", "table"):
+            await open_address(client, page, widget)
+            assert await violations(page) == []
+            assert await find_violations(page.frames[1]) == []
+        await page.goto(page.url.replace("/r_", "/r_A"))
+        await page.get_by_role("heading", name="There is nothing to see here").wait_for()
         assert await violations(page) == []
 
 

@@ -7,9 +7,11 @@ import re
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import anyio
 import pytest
 from fastmcp import Client as FastClient
 from fastmcp.client.transports import StdioTransport
@@ -20,7 +22,21 @@ from mcp_types import Implementation
 from tests.field.server.web.browsing import browsing, files_of, needs_browser
 from tests.support.daemons import serving
 from tests.support.examples import SCALE
-from tests.support.widgets import bundled_widgets
+from tests.support.logs import captured_logs
+from tests.support.widgets import bundled_widgets, snapshot_of
+from tests.system.server.mcp.booking import Airline, seats
+from widgetd.base.tasks import while_running
+from widgetd.core.widget.actions.tree_actions import iterate_triggers
+from widgetd.server.access.links import Links
+from widgetd.server.access.principal import LOCAL
+from widgetd.server.catalog.registry import Registry
+from widgetd.server.mcp import sdk
+from widgetd.server.mcp.assembly import build
+from widgetd.server.mcp.server import ServerOptions
+from widgetd.server.store.contract import Bounds
+from widgetd.server.store.factory import local_store
+from widgetd.server.web.link_listener import LinkListener
+from widgetd.server.web.see import See, see_app
 
 if TYPE_CHECKING:
     from playwright.async_api import Page
@@ -33,19 +49,33 @@ CLIENTS = (
 NAMES = [one.tool for one in bundled_widgets()]
 SHOWN = NAMES if SCALE > 1 else ["create_task", "chart", "lead_form"]
 """All with SCALE=2; a few in CI."""
+ACTING = {
+    one.tool
+    for one in bundled_widgets()
+    if any(trigger.handler == "server" for trigger in iterate_triggers(one.call(one.example).tree))
+}
+RECORD = """
+window.sent = [];
+addEventListener("widgetd-action", ({ detail }) => window.sent.push(detail));
+"""
 
 pytestmark = needs_browser
+needs_scale = pytest.mark.skipif(SCALE <= 1, reason="takes half a minute; SCALE=2 runs it")
 
 
 @asynccontextmanager
-async def connected(name: str) -> AsyncIterator[Any]:
-    """Connect a client that draws nothing."""
+async def connected(name: str, logs: Path) -> AsyncIterator[Any]:
+    """Connect a client that draws nothing; its daemon writes all that it can into `logs`."""
+    audit = logs / "audit.jsonl"
     if name == "fastmcp over stdio":
-        command = ["-m", "widgetd", "serve", str(WIDGETS), "--transport", "stdio"]
-        async with FastClient(StdioTransport(sys.executable, command)) as fast:
+        words = ["-m", "widgetd", "serve", str(WIDGETS), "--transport", "stdio"]
+        words += ["--audit", str(audit)]
+        log = logs / "stderr"
+        transport = StdioTransport(sys.executable, words, keep_alive=False, log_file=log)
+        async with FastClient(transport) as fast:
             yield fast
         return
-    async with serving(WIDGETS, links="auto") as url:
+    async with serving(WIDGETS, links="auto", access_log=True, audit=audit) as url:
         if name.startswith("sdk"):
             async with Client(url, mode="legacy" if "legacy" in name else "auto") as client:
                 yield client
@@ -71,29 +101,84 @@ async def open_address(client: Any, page: Page, name: str) -> str:
     return address
 
 
+async def press(page: Page) -> tuple[str, Any]:
+    """Fill in what the widget requires, press its last button that the server answers."""
+    view = page.frame_locator("iframe")
+    for field in await view.locator(":is(input, textarea):required").all():
+        if not await field.input_value():
+            kind = await field.get_attribute("type")
+            await field.fill({"email": "ada@example.com", "number": "2"}.get(kind or "", "Tea"))
+    buttons = view.locator("button:enabled:not([aria-haspopup], [type=button][role])")
+    for at in range(await buttons.count() - 1, -1, -1):
+        await buttons.nth(at).click()
+        with anyio.move_on_after(3):
+            await page.get_by_text("Sent. You can close this page.").wait_for()
+            break
+    [sent] = await page.evaluate("window.sent")
+    return sent["action"], sent["payload"]
+
+
 @pytest.mark.parametrize("name", CLIENTS)
-async def test_user_of_a_client_without_views_sees_widgets_and_acts(name: str) -> None:
-    foreign: list[str] = []
-    async with connected(name) as client, browsing() as page:
-        page.on("request", lambda request: foreign.append(request.url))
-        for widget in SHOWN:
-            address = await open_address(client, page, widget)
-            view = page.frame_locator("iframe")
-            assert "skeleton" not in await view.locator("body").inner_html()
-        address = await open_address(client, page, "create_task")
-        await page.frame_locator("iframe").get_by_role("button", name="Add task").click()
-        await page.get_by_text("Sent. You can close this page.").wait_for()
-        render = re.search(r"r_[\w-]+", address)
-        assert render is not None
-        _, waited = await call(client, "await_widget_action", {"render_id": render[0]})
+async def test_user_of_a_client_without_views_sees_widgets_and_acts(
+    tmp_path: Path, name: str
+) -> None:
+    requested: list[str] = []
+    pressed: list[str] = []
+    addresses: list[str] = []
+    with captured_logs() as events:
+        async with connected(name, tmp_path) as client, browsing() as page:
+            # A widget's own images come from the origins that its policy names.
+            page.on(
+                "request",
+                lambda one: requested.extend([one.url] * (one.resource_type != "image")),
+            )
+            await page.add_init_script(RECORD)
+            for widget in SHOWN:
+                address = await open_address(client, page, widget)
+                addresses.append(address)
+                view = page.frame_locator("iframe")
+                assert "skeleton" not in await view.locator("body").inner_html()
+                if widget in ACTING:
+                    sent, actions = await press_while_agent_waits(client, page, address)
+                    assert [(one["action"], one["payload"]) for one in actions] == [sent], widget
+                    pressed.append(widget)
 
-    assert [one["action"] for one in waited["actions"]] == ["task.create"]
-    origin = address.partition("/see/")[0]
-    assert [url for url in foreign if not url.startswith((origin, "data:"))] == []
+    assert pressed == [one for one in SHOWN if one in ACTING]
+    origin = addresses[0].partition("/see/")[0]
+    assert [url for url in requested if not url.startswith((origin, "data:"))] == []
+    written = "".join(
+        [json.dumps(events.all, default=str), *map(Path.read_text, files_in(tmp_path))]
+    )
+    assert '"via":"link"' in written
+    assert [one for one in addresses if render_of(one).removeprefix("r_") in written] == []
 
 
-async def test_page_follows_updates_theme_and_width() -> None:
-    async with connected("claude-code") as client, browsing(color_scheme="dark") as page:
+def files_in(folder: Path) -> list[Path]:
+    return list(folder.iterdir())
+
+
+def render_of(address: str) -> str:
+    return re.split("[/#]", address.partition("/see/")[2])[0]
+
+
+async def press_while_agent_waits(
+    client: Any, page: Page, address: str
+) -> tuple[tuple[str, Any], list[dict[str, Any]]]:
+    """Press as the user does; return what the page sent, and what ended the agent's call."""
+    actions: list[dict[str, Any]] = []
+
+    async def wait() -> None:
+        _, waited = await call(client, "await_widget_action", {"render_id": render_of(address)})
+        actions.extend(waited["actions"])
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(wait)
+        sent = await press(page)
+    return sent, actions
+
+
+async def test_page_follows_updates_theme_and_width(tmp_path: Path) -> None:
+    async with connected("claude-code", tmp_path) as client, browsing(color_scheme="dark") as page:
         await page.set_viewport_size({"width": 320, "height": 640})
         address = await open_address(client, page, "success_notice")
         view = page.frame_locator("iframe")
@@ -102,9 +187,7 @@ async def test_page_follows_updates_theme_and_width() -> None:
         await page.emulate_media(color_scheme="light")
         await view.locator("html[data-theme=light]").wait_for(state="attached")
         address = await open_address(client, page, "create_task")
-        render = re.search(r"r_[\w-]+", address)
-        assert render is not None
-        update = {"render_id": render[0], "note": "It is on the list."}
+        update = {"render_id": render_of(address), "note": "It is on the list."}
         await client.call_tool("update_render", update)
         await view.get_by_text("It is on the list.").wait_for()
         await page.emulate_media(media="print")
@@ -132,3 +215,80 @@ async def test_other_pages_embed_the_element() -> None:
             await page.get_by_text("task.create").wait_for()
             said = json.loads(await page.locator("output").inner_text())
     assert said["status"] == "accepted"
+
+
+SECRET = """
+sensitive = ["payload.pin"]
+[actions."seat.book"]
+upstream = "airline"
+tool = "book_seat"
+confirm = "Book {{ payload.seat }}?"
+[actions."seat.book".arguments]
+flight = "number"
+seat = "payload.seat"
+pin = "payload.pin"
+"""
+
+
+@asynccontextmanager
+async def booking(airline: Airline, ttl_s: float = 60) -> AsyncIterator[tuple[Any, Page]]:
+    """Yield a client over stdio's listener, and a page that shows its form."""
+    server = build(
+        Registry(snapshot_of(seats(SECRET))),
+        local_store(Bounds(render_ttl_s=ttl_s)),
+        ServerOptions(),
+    )
+    server.actions = airline
+    listener = LinkListener()
+    server.rendering.links = links = Links(origin=listener.origin, anonymous=LOCAL)
+    see = partial(listener.serve, see_app(See(server=server, links=links)))
+    async with (
+        Client(sdk.lowlevel_of(server.mcp)) as client,
+        browsing() as page,
+        while_running(see),
+    ):
+        await page.add_init_script(RECORD)
+        text, _ = await call(client, "seats", {"number": "PA 845"})
+        await page.goto(text.rpartition("Show the user this address: ")[2])
+        await page.frame_locator("iframe").get_by_role("button", name="Book").wait_for()
+        yield client, page
+
+
+async def test_secret_fields_and_confirmations_work_at_the_address() -> None:
+    airline = Airline(confirms=True)
+    async with booking(airline) as (client, page):
+        view = page.frame_locator("iframe")
+        await view.locator("[type=password]").fill("2468")
+        await view.locator("input:required").fill("12A")
+
+        async def confirm() -> None:
+            await view.get_by_role("button", name="Book", exact=True).click()
+            await view.get_by_text("Book 12A?").wait_for()
+            assert not airline.calls
+            await view.get_by_role("button", name="Confirm").click()
+            await page.get_by_text("Sent. You can close this page.").wait_for()
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(confirm)
+            arguments = {"render_id": render_of(page.url)}
+            _, waited = await call(client, "await_widget_action", arguments)
+
+    assert [arguments for arguments, _ in airline.requests] == [
+        {"flight": "PA 845", "seat": "12A", "pin": "2468"}
+    ]
+    assert [one["action"] for one in waited["actions"]] == ["seat.book"]
+
+
+@pytest.mark.parametrize("presses", [True, pytest.param(False, marks=needs_scale)])
+async def test_page_of_an_expired_render_says_so_and_takes_no_press(presses: bool) -> None:
+    airline = Airline()
+    async with booking(airline, ttl_s=2) as (_, page):
+        await anyio.sleep(2)
+        if presses:
+            view = page.frame_locator("iframe")
+            await view.locator("input:required").fill("12A")
+            await view.get_by_role("button", name="Book").click()
+        # Without a press, the page learns it from the next question for updates, within 25 s.
+        await page.get_by_text("This widget has expired.").wait_for(timeout=40_000)
+        assert await page.locator("iframe").evaluate("frame => frame.inert")
+    assert not airline.calls

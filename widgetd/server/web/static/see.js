@@ -3,12 +3,14 @@
 import "./element.js";
 
 const view = document.querySelector("widgetd-view");
+const title = document.getElementById("title");
 const said = document.getElementById("said");
 const say = (text) => (said.textContent = text);
 const SENT = new Set(["accepted", "done"]);
 
 view.addEventListener("widgetd-open", ({ detail }) => {
-  document.title = detail.title;
+  document.title = title.textContent = detail.title;
+  title.hidden = false;
   if (!detail.controls) say("Opened in another browser. Ask your assistant for a new address to use it here.");
 });
 view.addEventListener("widgetd-action", ({ detail }) => {
