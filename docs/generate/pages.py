@@ -257,7 +257,7 @@ def _keywords() -> str:
         "The steps of test files and of sessions ([Testing widgets](../testing.md)). A test file "
         "writes a keyword as `- Press: action=track`, where one argument needs no name, or with "
         'arguments by name; a session as `{"keyword": "Press", "target": "action=track"}`; '
-        "`--keyword-tools` makes each a tool, as `kw_press`."
+        "`--keyword-tools` makes each but Expect Picture a tool, as `kw_press`."
     )
     parts = []
     for kind, title in KINDS.items():

@@ -224,5 +224,6 @@ async def read_keywords(_context: ToolContext[BrowserSessions], _value: str) -> 
     rows = [
         {"name": one.name, "kind": one.kind, "says": one.summary, "schema": one.schema}
         for one in KEYWORDS.values()
+        if one.is_tool
     ]
     return orjson.dumps(rows).decode()

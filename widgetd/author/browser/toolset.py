@@ -36,10 +36,10 @@ SLUGS = (
     *("hover", "scroll_to", "submit"),
     *("expect_visible", "expect_hidden", "expect_text", "expect_value", "expect_enabled"),
     *("expect_count", "expect_action", "expect_message", "expect_link", "expect_tree"),
-    *("expect_aria", "expect_picture", "expect_accessible", "expect_quiet"),
+    *("expect_aria", "expect_accessible", "expect_quiet"),
     *("look", "picture", "read_text", "read_value"),
 )
-"""The keywords by name, as `widgetd.author.browser.keywords` has them."""
+"""The keywords that are tools, by name."""
 
 NAMES = frozenset(KEYWORD_PREFIX + slug for slug in SLUGS)
 """Names of all tools that keywords may be."""
@@ -99,10 +99,13 @@ def keyword_tools(chosen: Sequence[str]) -> tuple[BuiltinTool, ...]:
     except CallError as error:
         problem, _, advice = error.message.partition("; ")
         raise ConfigError("W0002", f"keyword_tools: {problem}", advice) from None
+    tools = {slug: keyword for slug, keyword in KEYWORDS.items() if keyword.is_tool}
+    if others := (included | excluded) - tools.keys():
+        problem = f"keyword_tools: '{min(others)}' is for files of tests, and no tool"
+        raise ConfigError("W0002", problem, "remove it")
     if "all" in chosen or not included:
-        included = {*KEYWORDS}
-    chosen_slugs = included - excluded
-    return tuple(_keyword_tool(one) for one in KEYWORDS.values() if one.slug in chosen_slugs)
+        included = {*tools}
+    return tuple(_keyword_tool(tools[slug]) for slug in tools if slug in included - excluded)
 
 
 def _keyword_tool(keyword: Keyword) -> BuiltinTool:

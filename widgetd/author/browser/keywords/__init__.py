@@ -44,6 +44,11 @@ class Keyword:
         return self.slug.replace("_", " ").title()
 
     @property
+    def is_tool(self) -> bool:
+        # A picture to compare with is beside a file of tests alone.
+        return self.slug != "expect_picture"
+
+    @property
     def summary(self) -> str:
         """The effect of the keyword, in a sentence."""
         text = " ".join((inspect.getdoc(self.function) or "").split("\n\n")[0].split())
