@@ -22,8 +22,8 @@ UV := $(shell uv --version 2>/dev/null)
 # Tests and benchmarks start hundreds of processes, each of which would compile the package again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help serve dev chat test check test-all format house simulate simulate-mutants example bench limits chaos soak fuzz
-.PHONY: storm view view-check bench-view pictures environments reference docs release mcpb lock clean
+.PHONY: help serve dev chat test check test-all format house simulate simulate-mutants example bench limits chaos fuzz
+.PHONY: view view-check bench-view pictures environments reference docs release mcpb lock clean
 # A target's help names its group in brackets.
 help:
 	@awk 'BEGIN { keys = split("first check proof view release", key, " "); \
@@ -110,14 +110,8 @@ simulate: $(VENV)/.dev ## [proof] judge the daemon in a simulated world (SEEDS=1
 simulate-mutants: $(VENV)/.dev ## [proof] put defects into the product, and print the seed that finds each
 	$(BIN)/python -m simulation mutants
 
-storm: $(VENV)/.dev ## [proof] save in every style during calls (SCALE=0.1 for a tenth of it)
-	$(BIN)/python -m stress storm --scale $(SCALE)
-
 chaos: $(VENV)/.dev ## [proof] kill, stop and attack a daemon, and count the clients that notice (SCALE=…)
 	$(BIN)/python -m stress chaos --scale $(SCALE)
-
-soak: $(VENV)/.dev ## [proof] swap 50,000 times, rest, and measure memory and processor time (SCALE=…)
-	$(BIN)/python -m stress soak --scale $(SCALE)
 
 fuzz: $(VENV)/.dev ## [proof] check damaged files for a minute (SCALE=…); keep failures in build/fuzz
 	$(BIN)/python -m stress fuzz --scale $(SCALE)

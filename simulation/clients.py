@@ -122,8 +122,12 @@ class Person:
             "action": "seat.book",
             "payload": {"seat": seat},
             "press": render.press,
+            # Pages send a key and the version that they show; other clients send either.
+            **self.random.choice(({}, {"version": 1})),
             "idempotency_key": f"key of {seat}",
         }
+        if "version" in arguments and self.random.random() < 0.3:
+            del arguments["idempotency_key"]
         self.model.agree(seat, {"flight": flight, "seat": seat}, principal.name)
         async with anyio.create_task_group() as tasks:
             for _ in range(self.random.randint(1, 3)):
@@ -138,12 +142,10 @@ class Person:
         return self.random.choice(ready) if ready else None
 
     async def _insist(self, arguments: Mapping[str, Any], principal: Principal, seat: str) -> None:
-        # Pages send the version that they show; other clients may not.
-        sent = {**arguments, **({"version": 1} if self.random.random() < 0.5 else {})}
         for _ in range(5):
             replica = self._pick()
             if replica is not None:
-                status = await self._send(replica, sent, principal)
+                status = await self._send(replica, arguments, principal)
                 self.world.note("answer", seat=seat, status=status, replica=replica.name)
                 if seat:
                     self.model.answer(seat, status)
@@ -177,13 +179,20 @@ class Listener:
     """A client that lists its tools at first and after each notice, and at no other time.
 
     Attributes:
-        tools: What it believes that the server lists.
+        tools: What it believes that the server lists; None before its first list.
+        listed_s: When it listed last.
+        notices: Number of notices since it connected.
+        swaps: Number of snapshots of the server before that.
     """
 
     world: World
+    model: Model
     replica: Replica
     era: str
     tools: list[str] | None = None
+    listed_s: float = 0.0
+    notices: int = 0
+    swaps: int = 0
     _notices: asyncio.Event = field(default_factory=asyncio.Event)
     task: asyncio.Task[None] | None = None
 
@@ -201,11 +210,9 @@ class Listener:
         while True:
             self.tools = None
             await self.replica.ready.wait()
-            process = self.replica.process
             listening = asyncio.ensure_future(self._listen())
             try:
-                while process is self.replica.process and process.is_alive:  # noqa: ASYNC110 - its death sets nothing
-                    await asyncio.sleep(0.05)
+                await self.replica.process.ended.wait()
             finally:
                 listening.cancel()
                 await asyncio.wait([listening])
@@ -213,7 +220,7 @@ class Listener:
     async def _listen(self) -> None:
         async def receive(message: object) -> None:
             if self.era == "legacy" and isinstance(message, ToolListChangedNotification):
-                self._notices.set()
+                self._notice()
 
         mode: Any = "legacy" if self.era == "legacy" else "auto"
         async with AsyncExitStack() as stack:
@@ -225,8 +232,10 @@ class Listener:
                 stream = await stack.enter_async_context(client.listen(tools_list_changed=True))
                 tasks = await stack.enter_async_context(anyio.create_task_group())
                 tasks.start_soon(self._take, stream)
+            self.notices, self.swaps = 0, self.replica.swaps
             while True:
                 self._notices.clear()
+                self.listed_s = self.world.clock.now_s
                 self.tools = await self.read_tools(client)
                 self.world.counts["lists"] += 1
                 await self._notices.wait()
@@ -234,7 +243,12 @@ class Listener:
     async def _take(self, stream: Any) -> None:
         async for event in stream:
             if isinstance(event, ToolsListChanged):
-                self._notices.set()
+                self._notice()
+
+    def _notice(self) -> None:
+        self.notices += 1
+        self._notices.set()
+        self.model.count(self.era, self.notices, self.replica.swaps - self.swaps)
 
     @staticmethod
     async def read_tools(client: Client) -> list[str]:

@@ -14,18 +14,23 @@ import os
 import stat
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import nullcontext
 from dataclasses import dataclass, field
+from functools import lru_cache, wraps
 from random import Random
-from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar, cast
 
 from simulation.world import TICK_NS, Process, World
 from widgetd.base.system import Disk
 
 READ_ERRORS = (errno.EIO, errno.ESTALE, errno.EACCES)
 WRITE_ERRORS = (errno.EIO, errno.ENOSPC, errno.EDQUOT, errno.EROFS)
+FAVOURITE_RATE = 0.3
 _CHANGES = {"write", "fsync", "ftruncate", "unlink", "rename", "mkdir", "link", "chmod"}
+
+
+Point = tuple[str, str, str]
+"""A fault point: the call, its area, and whether it fails before its effect or after it."""
 
 
 @dataclass(eq=False)
@@ -43,7 +48,7 @@ class Node:
     mode: int = 0o644
     synced: bytes = b""
     parent: Node | None = None
-    name: str = ""
+    path: str = "/"
     device: int = 1
 
     @property
@@ -60,10 +65,12 @@ class Node:
             raise failure(errno.EISDIR)
         return self.content
 
-    @property
-    def path(self) -> str:
-        """Return the absolute path."""
-        return "/" if self.parent is None else f"{self.parent.path.rstrip('/')}/{self.name}"
+    def place(self, folder: Node, name: str) -> None:
+        """Set the parent and the path, with those of all below."""
+        self.parent, self.path = folder, f"{folder.path.rstrip('/')}/{name}"
+        if isinstance(self.content, dict):
+            for inner_name, inner in self.content.items():
+                inner.place(self, inner_name)
 
 
 class Change(NamedTuple):
@@ -83,6 +90,11 @@ def failure(code: int) -> OSError:
     return OSError(code, os.strerror(code))
 
 
+@lru_cache(4_096)
+def _split(path: str) -> tuple[str, ...]:
+    return tuple(part for part in path.split("/") if part not in ("", "."))
+
+
 @dataclass(eq=False)
 class Medium:
     """What all processes of a machine share.
@@ -90,12 +102,14 @@ class Medium:
     Attributes:
         tick_ns: Step of the dates; some file systems count in seconds.
         mount: Number of the mount on which the widgets folder is.
+        closed: Start of the paths that nobody may open.
         on_change: Called with each change.
     """
 
     world: World
     tick_ns: int = TICK_NS
     mount: int = 1
+    closed: str = ""
     on_change: list[Callable[[Change], None]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -132,7 +146,7 @@ class Medium:
     def locate(self, path: str, *, start: Node | None = None) -> tuple[Node, str]:
         """Return the folder of a path, and the name in it; no name for the folder itself."""
         node = self.top if path.startswith("/") or start is None else start
-        parts = [part for part in path.split("/") if part not in ("", ".")]
+        parts = _split(path)
         if not parts:
             return node, ""
         for part in parts[:-1]:
@@ -158,7 +172,7 @@ class Medium:
             folder.entries.pop(name, None)
         else:
             folder.entries[name] = node
-            node.parent, node.name = folder, name
+            node.place(folder, name)
         self._journal.append((folder, name, node))
         self.touch(folder)
 
@@ -219,6 +233,14 @@ class Medium:
             self.set_entry(folder, name, None)
             self.report(node, finished=False, deleted=True)
 
+    def mount_over(self, path: str, content: dict[str, Node]) -> dict[str, Node]:
+        """Mount another file system on a folder, with equal device and inode; return the hidden."""
+        node = self.find(path)
+        hidden = node.entries
+        node.content, self.mount = content, self.mount + 1
+        self.report(node, finished=False)
+        return hidden
+
     def link(self, path: str, target: str) -> None:
         """Create a symbolic link."""
         folder, name = self.locate(path)
@@ -262,7 +284,7 @@ class Medium:
     def _restore(self, folder: Node, random: Random, spares: str) -> None:
         folder.content = dict(self._durable.get(folder, {}))
         for name, node in folder.content.items():
-            node.parent, node.name = folder, name
+            node.place(folder, name)
             if isinstance(node.content, dict):
                 self._restore(node, random, spares)
             elif isinstance(node.content, bytes) and not node.path.startswith(spares):
@@ -286,14 +308,37 @@ class FaultPlan:
 
     Attributes:
         rate: Share of the calls that fail.
+        favourites: Calls that fail more often; rare calls would hardly fail otherwise.
         area: Start of the paths on which they do.
-        failed, seen: Fault points by call, area and whether the effect came first.
+        failed, seen: Fault points.
     """
 
     rate: float = 0.0
+    favourites: tuple[str, ...] = ()
     area: str = "/"
-    failed: Counter[tuple[str, str, str]] = field(default_factory=Counter)
-    seen: set[tuple[str, str, str]] = field(default_factory=set)
+    failed: Counter[Point] = field(default_factory=Counter)
+    seen: set[Point] = field(default_factory=set)
+
+
+Call = TypeVar("Call", bound=Callable[..., Any])
+
+
+def _system_call(effect: Call) -> Call:
+    """Let time pass before an effect, and perhaps fail before it or after it.
+
+    The path that the call names first decides whether it fails.
+    """
+    name = effect.__name__
+
+    @wraps(effect)
+    def call(self: SimulatedDisk, *arguments: Any, **options: Any) -> Any:
+        point = self.begin(name, self.find_path(*arguments, **options))
+        answer = effect(self, *arguments, **options)
+        if point is not None:
+            self.fail(point)
+        return answer
+
+    return cast("Call", call)
 
 
 @dataclass(eq=False)
@@ -304,7 +349,7 @@ class _Opened:
 
 
 class SimulatedDisk(Disk):
-    """The disk as one process sees it."""
+    """The disk of one process, with the signatures of `os`."""
 
     def __init__(self, medium: Medium, process: Process, faults: FaultPlan, random: Random) -> None:
         self._medium = medium
@@ -321,30 +366,46 @@ class SimulatedDisk(Disk):
                 del self._medium.locks[node]
         self._open.clear()
 
-    @contextmanager
-    def _call(self, name: str, path: str) -> Iterator[None]:
-        """Let time pass, and perhaps fail before the effect or after it."""
+    def begin(self, name: str, path: str) -> Point | None:
+        """Let time pass; return the fault point if the call fails after its effect.
+
+        Raises:
+            OSError: It fails before its effect.
+        """
         self._process.check()
         world, faults = self._medium.world, self._faults
         world.counts["disk calls"] += 1
         world.pause_briefly()
         self._process.check()
         area = "state" if path.startswith("/state") else "widgets"
-        points = [(name, area, "before"), (name, area, "after")]
-        faults.seen.update(points)
-        fails = path.startswith(faults.area) and self._random.random() < faults.rate
-        point = self._random.choice(points) if fails else None
-        if point == points[0]:
-            self._fail(point)
-        yield
-        if point == points[1]:
-            self._fail(point)
+        if self._medium.closed and path.startswith(self._medium.closed) and name == "open":
+            raise failure(errno.EACCES)
+        before, after = (name, area, "before"), (name, area, "after")
+        faults.seen |= {before, after}
+        if not faults.rate or not path.startswith(faults.area):
+            return None
+        rate = max(faults.rate, FAVOURITE_RATE) if name in faults.favourites else faults.rate
+        if self._random.random() >= rate:
+            return None
+        if self._random.random() < 0.5:
+            self.fail(before)
+        return after
 
-    def _fail(self, point: tuple[str, str, str]) -> None:
+    def fail(self, point: Point) -> None:
+        """Raise an error that fits the call."""
         self._faults.failed[point] += 1
         self._medium.world.counts["disk faults"] += 1
         errors = WRITE_ERRORS if point[0] in _CHANGES else READ_ERRORS
         raise failure(self._random.choice(errors))
+
+    def find_path(
+        self, path: Any = "/state", *_: Any, dir_fd: int | None = None, **options: Any
+    ) -> str:
+        """Return the absolute path of what a call names first: a path or a descriptor."""
+        if isinstance(path, int):
+            return self._of(path).node.path
+        folder = dir_fd if dir_fd is not None else options.get("src_dir_fd")
+        return os.fspath(path) if folder is None else f"{self._of(folder).node.path}/{path}"
 
     def _start(self, dir_fd: int | None) -> Node | None:
         return None if dir_fd is None else self._of(dir_fd).node
@@ -353,31 +414,25 @@ class SimulatedDisk(Disk):
         self._process.check()
         return self._open[descriptor]
 
-    def _where(self, path: Any, dir_fd: int | None) -> str:
-        start = self._start(dir_fd)
-        return os.fspath(path) if start is None else f"{start.path}/{os.fspath(path)}"
-
-    # The calls, as in `os`.
-
+    @_system_call
     def open(self, path: Any, flags: int, mode: int = 0o777, *, dir_fd: int | None = None) -> int:
         """Open a file."""
-        with self._call("open", self._where(path, dir_fd)):
-            medium = self._medium
-            folder, name = medium.locate(os.fspath(path), start=self._start(dir_fd))
-            node = folder if not name else folder.entries.get(name)
-            if node is None and flags & os.O_CREAT:
-                node = medium.make(b"", mode)
-                medium.set_entry(folder, name, node)
-            elif flags & os.O_EXCL:
-                raise failure(errno.EEXIST)
-            else:
-                follow = not flags & os.O_NOFOLLOW
-                node = medium.find(os.fspath(path), start=self._start(dir_fd), follow=follow)
-            if isinstance(node.content, str):
-                raise failure(errno.ELOOP)
-            if flags & os.O_DIRECTORY:
-                node.entries  # noqa: B018 - a file is refused
-            opened = _Opened(node, flags)
+        medium = self._medium
+        folder, name = medium.locate(os.fspath(path), start=self._start(dir_fd))
+        node = folder if not name else folder.entries.get(name)
+        if node is None and flags & os.O_CREAT:
+            node = medium.make(b"", mode)
+            medium.set_entry(folder, name, node)
+        elif flags & os.O_EXCL:
+            raise failure(errno.EEXIST)
+        else:
+            follow = not flags & os.O_NOFOLLOW
+            node = medium.find(os.fspath(path), start=self._start(dir_fd), follow=follow)
+        if isinstance(node.content, str):
+            raise failure(errno.ELOOP)
+        if flags & os.O_DIRECTORY:
+            node.entries  # noqa: B018 - a file is refused
+        opened = _Opened(node, flags)
         return self._add(opened)
 
     def _add(self, opened: _Opened) -> int:
@@ -395,95 +450,90 @@ class SimulatedDisk(Disk):
         """Open a file again."""
         return self._add(self._of(descriptor))
 
+    @_system_call
     def read(self, descriptor: int, most: int) -> bytes:
         """Read from a file."""
         opened = self._of(descriptor)
-        with self._call("read", opened.node.path):
-            part = opened.node.bytes[opened.place : opened.place + most]
-            opened.place += len(part)
+        rest = len(opened.node.bytes) - opened.place
+        if rest > 1 and self._random.random() < 0.1:
+            most = min(most, self._random.randint(1, rest - 1))
+        part = opened.node.bytes[opened.place : opened.place + most]
+        opened.place += len(part)
         return part
 
+    @_system_call
     def pread(self, descriptor: int, most: int, place: int) -> bytes:
         """Read from a place."""
         node = self._of(descriptor).node
-        with self._call("pread", node.path):
-            return node.bytes[place : place + most]
+        return node.bytes[place : place + most]
 
+    @_system_call
     def write(self, descriptor: int, content: Any) -> int:
         """Write a part of `content`, or all of it."""
         opened, rest = self._of(descriptor), bytes(content)
         node = opened.node
-        with self._call("write", node.path):
-            if len(rest) > 1 and self._random.random() < 0.1:
-                rest = rest[: self._random.randint(1, len(rest) - 1)]
-            before = node.bytes
-            place = len(before) if opened.flags & os.O_APPEND else opened.place
-            node.content = before[:place] + rest + before[place + len(rest) :]
-            opened.place = place + len(rest)
-            self._medium.touch(node)
+        if len(rest) > 1 and self._random.random() < 0.1:
+            rest = rest[: self._random.randint(1, len(rest) - 1)]
+        before = node.bytes
+        place = len(before) if opened.flags & os.O_APPEND else opened.place
+        node.content = before[:place] + rest + before[place + len(rest) :]
+        opened.place = place + len(rest)
+        self._medium.touch(node)
         return len(rest)
 
+    @_system_call
     def fsync(self, descriptor: int) -> None:  # type: ignore[override]
         """Make a file or folder outlive a power cut."""
         node = self._of(descriptor).node
-        with self._call("fsync", node.path):
-            self._medium.sync(node)
+        self._medium.sync(node)
 
+    @_system_call
     def sync(self) -> None:
         """Make everything outlive a power cut."""
-        with self._call("sync", "/state"):
-            self._medium.sync()
+        self._medium.sync()
 
+    @_system_call
     def ftruncate(self, descriptor: int, size: int) -> None:
         """Cut a file."""
         node = self._of(descriptor).node
-        with self._call("ftruncate", node.path):
-            node.content = node.bytes[:size]
-            self._medium.touch(node)
+        node.content = node.bytes[:size]
+        self._medium.touch(node)
 
+    @_system_call
     def stat(self, path: Any, *, dir_fd: int | None = None, follow_symlinks: bool = True) -> Any:
         """Return the status of a path."""
-        with self._call("stat", self._where(path, dir_fd)):
-            start = self._start(dir_fd)
-            node = self._medium.find(os.fspath(path), start=start, follow=follow_symlinks)
-            return _status(node)
+        start = self._start(dir_fd)
+        node = self._medium.find(os.fspath(path), start=start, follow=follow_symlinks)
+        return _status(node)
 
+    @_system_call
     def fstat(self, descriptor: int) -> Any:
         """Return the status of an open file."""
         node = self._of(descriptor).node
-        with self._call("fstat", node.path):
-            return _status(node)
+        return _status(node)
 
-    @contextmanager
-    def scandir(self, descriptor: int) -> Iterator[Iterator[Any]]:
+    @_system_call
+    def scandir(self, descriptor: int) -> Any:
         """List a folder in any order."""
         folder = self._of(descriptor).node
-        with self._call("scandir", folder.path):
-            names = sorted(folder.entries)
-            self._random.shuffle(names)
-        yield (self._entry(folder, name) for name in names if name in folder.entries)
+        names = sorted(folder.entries)
+        self._random.shuffle(names)
+        entries = (_Entry(self, folder, name) for name in names if name in folder.entries)
+        return nullcontext(entries)
 
-    def _entry(self, folder: Node, name: str) -> Any:
-        node = folder.entries[name]
+    @_system_call
+    def entry_stat(self, _path: str, node: Node) -> Any:
+        """Return the status of an entry of a listed folder."""
+        return _status(node)
 
-        def status() -> Any:
-            with self._call("entry.stat", node.path):
-                return _status(self._medium.find(name, start=folder))
+    def follow(self, folder: Node, name: str, *, follow: bool = True) -> Node:
+        """Return the node of an entry."""
+        return self._medium.find(name, start=folder, follow=follow)
 
-        def is_folder(*, follow_symlinks: bool = True) -> bool:
-            try:
-                inner = self._medium.find(name, start=folder, follow=follow_symlinks)
-            except OSError:
-                return False
-            return isinstance(inner.content, dict)
-
-        is_link = isinstance(node.content, str)
-        return SimpleNamespace(name=name, is_symlink=lambda: is_link, is_dir=is_folder, stat=status)
-
+    @_system_call
     def listdir(self, path: Any) -> list[str]:  # type: ignore[override]
         """Return the names in a folder."""
-        with self._call("listdir", os.fspath(path)):
-            return sorted(self._medium.find(os.fspath(path)).entries)
+        return sorted(self._medium.find(os.fspath(path)).entries)
 
     def readlink(self, path: str, *, dir_fd: int | None = None) -> str:  # type: ignore[override]
         """Return where a link leads, or the path of a descriptor."""
@@ -494,14 +544,15 @@ class SimulatedDisk(Disk):
             raise failure(errno.EINVAL)
         return node.content
 
+    @_system_call
     def unlink(self, path: Any, *, dir_fd: int | None = None) -> None:
         """Remove a file."""
-        with self._call("unlink", self._where(path, dir_fd)):
-            folder, name = self._medium.locate(os.fspath(path), start=self._start(dir_fd))
-            if name not in folder.entries:
-                raise failure(errno.ENOENT)
-            self._medium.set_entry(folder, name, None)
+        folder, name = self._medium.locate(os.fspath(path), start=self._start(dir_fd))
+        if name not in folder.entries:
+            raise failure(errno.ENOENT)
+        self._medium.set_entry(folder, name, None)
 
+    @_system_call
     def rename(
         self,
         old: Any,
@@ -511,28 +562,27 @@ class SimulatedDisk(Disk):
         dst_dir_fd: int | None = None,
     ) -> None:
         """Move a file into place."""
-        with self._call("rename", self._where(new, dst_dir_fd)):
-            folder, name = self._medium.locate(os.fspath(old), start=self._start(src_dir_fd))
-            place, new_name = self._medium.locate(os.fspath(new), start=self._start(dst_dir_fd))
-            if name not in folder.entries:
-                raise failure(errno.ENOENT)
-            node = folder.entries[name]
-            self._medium.set_entry(folder, name, None)
-            self._medium.set_entry(place, new_name, node)
-            self._medium.touch(node)
+        folder, name = self._medium.locate(os.fspath(old), start=self._start(src_dir_fd))
+        place, new_name = self._medium.locate(os.fspath(new), start=self._start(dst_dir_fd))
+        if name not in folder.entries:
+            raise failure(errno.ENOENT)
+        node = folder.entries[name]
+        self._medium.set_entry(folder, name, None)
+        self._medium.set_entry(place, new_name, node)
+        self._medium.touch(node)
 
+    @_system_call
     def mkdir(self, path: Any, mode: int = 0o777, *, dir_fd: int | None = None) -> None:
         """Create a folder."""
-        with self._call("mkdir", self._where(path, dir_fd)):
-            folder, name = self._medium.locate(os.fspath(path), start=self._start(dir_fd))
-            if name in folder.entries or not name:
-                raise failure(errno.EEXIST)
-            self._medium.set_entry(folder, name, self._medium.make({}, mode))
+        folder, name = self._medium.locate(os.fspath(path), start=self._start(dir_fd))
+        if name in folder.entries or not name:
+            raise failure(errno.EEXIST)
+        self._medium.set_entry(folder, name, self._medium.make({}, mode))
 
+    @_system_call
     def chmod(self, path: Any, mode: int) -> None:  # type: ignore[override]
         """Change the rights of a path."""
-        with self._call("chmod", os.fspath(path)):
-            self._medium.find(os.fspath(path)).mode = mode
+        self._medium.find(os.fspath(path)).mode = mode
 
     def fchmod(self, descriptor: int, mode: int) -> None:
         """Change the rights of an open file."""
@@ -564,16 +614,44 @@ class SimulatedDisk(Disk):
         return self._medium.find(os.fspath(path)).path
 
 
+class _Entry:
+    """A row of a listing, as `os.DirEntry`."""
+
+    def __init__(self, disk: SimulatedDisk, folder: Node, name: str) -> None:
+        self._disk, self._folder, self.name = disk, folder, name
+        self._node = folder.entries[name]
+
+    def is_symlink(self) -> bool:
+        return isinstance(self._node.content, str)
+
+    def is_dir(self, *, follow_symlinks: bool = True) -> bool:
+        try:
+            node = self._disk.follow(self._folder, self.name, follow=follow_symlinks)
+        except OSError:
+            return False
+        return isinstance(node.content, dict)
+
+    def stat(self) -> Any:
+        path = self._node.path
+        return self._disk.entry_stat(path, self._disk.follow(self._folder, self.name))
+
+
+class _Status(NamedTuple):
+    st_mode: int
+    st_dev: int
+    st_ino: int
+    st_size: int
+    st_mtime_ns: int
+    st_ctime_ns: int
+    st_ctime: float
+    st_uid: int = 0
+    st_gid: int = 0
+
+
+_KINDS = {bytes: stat.S_IFREG, dict: stat.S_IFDIR, str: stat.S_IFLNK}
+
+
 def _status(node: Node) -> Any:
-    kinds = {bytes: stat.S_IFREG, dict: stat.S_IFDIR, str: stat.S_IFLNK}
-    return SimpleNamespace(
-        st_mode=kinds[type(node.content)] | node.mode,
-        st_dev=node.device,
-        st_ino=node.ino,
-        st_size=len(node.content),
-        st_mtime_ns=node.dates_ns,
-        st_ctime_ns=node.dates_ns,
-        st_ctime=node.dates_ns / 1e9,
-        st_uid=0,
-        st_gid=0,
-    )
+    dates_ns, size = node.dates_ns, len(node.content)
+    mode = _KINDS[type(node.content)] | node.mode
+    return _Status(mode, node.device, node.ino, size, dates_ns, dates_ns, dates_ns / 1e9)

@@ -21,7 +21,8 @@ def widget_text(name: str, revision: int) -> bytes:
     """Return a good file, which shows its revision."""
     template = f'{{"type":"Card","children":[{{"type":"Text","value":"{revision:06}"}}]}}'
     texts = {"who": {"type": "string"}, "passport": {"type": "string"}}
-    schema = {"type": "object", "properties": texts}
+    # At the end as well, or a mixture of two revisions would pass for one of them.
+    schema = {"type": "object", "properties": texts, "description": f"file {revision:06}"}
     tool = name.rpartition("/")[2].partition(".")[0]
     widget = {"version": "1.0", "name": tool, "template": template, "jsonSchema": schema}
     return json.dumps(widget).encode()
@@ -163,6 +164,25 @@ class Editor:
         self.medium.write(self.path, b"", finished=self.random.random() < 0.5)
         yield 0
 
+    def save_twice(self) -> Steps:
+        """Save the file in place twice, within one step of a coarse file system's dates."""
+        self.medium.write(self.path, self.file())
+        yield self.random.choice((0.03, 0.1, 0.3, 0.8))
+        self.medium.write(self.path, self.file())
+        yield 0
+
+    def flap(self) -> Steps:
+        """Remove the file and put another back at once, while others are saved."""
+        self.medium.remove(self.path)
+        back_s = self.random.choice((0.05, 0.15, 0.22, 0.4))
+        for number in range(40):
+            if number == int(back_s / 0.01):
+                self.medium.write(self.path, self.file())
+            self.medium.write(f"{FOLDER}/noise.widget", b"{}")
+            yield 0.01
+        self.medium.remove(f"{FOLDER}/noise.widget")
+        yield 0
+
     def empty_and_sidecar(self) -> Steps:
         """Leave the file empty, and save the sidecar."""
         yield from self.empty()
@@ -205,6 +225,7 @@ SAVES = (
     "save_file", "save_file", "save_sidecar", "save_both", "save_both", "drop_sidecar",
     "drop_sidecar_and_empty", "empty", "empty_and_sidecar", "empty_sidecar", "break_file",
     "break_file", "break_sidecar", "delete", "remake", "touch",
+    "save_twice", "flap",
 )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from math import inf
 
 GRACE_S = 0.25
 """Time for which a file must be missing to count as deleted."""
@@ -16,6 +17,9 @@ GRACE_S = 0.25
 STANDS_S = 3.0
 """A good pair that stood this long must have been served, if no event is lost."""
 
+MOUNT_GRACE_S = 60.0
+EMPTY_S = 0.95
+NOTICE_S = 0.35
 LIVE_S = 1.0
 
 Pair = tuple[bytes | None, bytes | None]
@@ -48,6 +52,8 @@ class Model:
         good: Contents that are whole and valid.
         doubt_s: Until when faults excuse whatever is late.
         stands_s: Time in which a change must be noticed.
+        mounted_s: When an empty file system was mounted on the folder, while it is there.
+        clings_s: Until when files that vanished with a folder may be served.
         violations: Number by law.
         first: The first violation, in words.
     """
@@ -57,6 +63,8 @@ class Model:
     good: set[bytes] = field(default_factory=set)
     doubt_s: float = 0.0
     stands_s: float = STANDS_S
+    mounted_s: float = -inf
+    clings_s: float = 0.0
     violations: Counter[str] = field(default_factory=Counter)
     first: str = ""
     on_violation: Callable[[str], None] = lambda _: None
@@ -66,6 +74,7 @@ class Model:
         self.replicas: dict[str, Served] = defaultdict(Served)
         self._meaning: dict[str, dict[str, Pair]] = {}
         self._agreed: dict[str, tuple[object, str]] = {}
+        self._late: dict[str, float] = {}
         self._calls: dict[str, list[tuple[object, str]]] = defaultdict(list)
 
     def violate(self, law: str, subject: str, detail: object = "") -> None:
@@ -94,6 +103,11 @@ class Model:
             if self.now() - since_s > self.stands_s and served.pairs.get(name) != pair:
                 self.violate("a good pair that stood is served", f"{replica} {name}", show(pair))
 
+    def judge_standing(self) -> None:
+        """Judge whether what has stood long enough is served."""
+        for name in self.names:
+            self._judge_standing(name, *self.history[name][-1])
+
     def is_good(self, pair: Pair) -> bool:
         """Return whether both halves are whole and valid."""
         file, sidecar = pair
@@ -110,6 +124,11 @@ class Model:
             if file is None and (ends_s := self._ends(name, place)) >= since_s:
                 first_s, last_s = first_s or at_s, ends_s
         return 0.0 if first_s is None or last_s is None else last_s - first_s
+
+    def mount(self, *, is_over: bool) -> None:
+        """Note that an empty file system is mounted on the folder, or not any more."""
+        self.mounted_s = self.now() if is_over else -inf
+        self.clings_s = self.now() + MOUNT_GRACE_S + self.stands_s
 
     # What is served.
 
@@ -156,13 +175,27 @@ class Model:
             return
         if not self.is_good(pair):
             self.violate("a served pair is good", name, show(pair))
+        if b"" in pair and not any(self._was_empty_long(name, place) for place in places):
+            self.violate("an empty half is believed after a second", name, show(pair))
         later = [place for place in places if place >= served.place.get(name, 0)]
         if not later and not backwards:
             self.violate("no pair goes back", name, show(pair))
         if not backwards:
             served.place[name] = later[0] if later else places[-1]
 
+    def _was_empty_long(self, name: str, place: int) -> bool:
+        """Return whether a half was empty a second apart, the second time at a place."""
+        history, until_s = self.history[name], self._ends(name, place) - EMPTY_S
+        since_s = until_s - EMPTY_S
+        return any(
+            b"" in history[before][1] and history[before][0] <= until_s
+            for before in range(place + 1)
+            if self._ends(name, before) >= since_s
+        )
+
     def _judge_absence(self, served: Served, name: str) -> None:
+        if 0 <= self.now() - self.mounted_s < MOUNT_GRACE_S:
+            self.violate("an empty mount deletes nothing for a minute", name)
         absent_s = self._was_absent_s(name, self.now() - STANDS_S)
         if absent_s < GRACE_S:
             law = "the grace of a deletion" if absent_s else "the last good version is served"
@@ -177,7 +210,7 @@ class Model:
         for name in self.names:
             state, pair = self.history[name][-1][1], served.pairs.get(name)
             if state[0] is None:
-                if pair is not None:
+                if pair is not None and self.now() > self.clings_s:
                     self.violate("at rest, a deleted file is gone", name, show(pair))
             elif self.is_good(state):
                 if pair != state:
@@ -213,6 +246,18 @@ class Model:
         """Judge what a client believes at rest: it lists again after each notice only."""
         if set(listed) != set(served):
             self.violate("each change is announced", client, sorted({*listed} ^ {*served}))
+
+    def owe(self, client: str, swapped_s: float, listed_s: float) -> None:
+        """Judge whether a client that is connected has listed soon after the last change."""
+        is_late = self.now() - swapped_s > NOTICE_S and listed_s < swapped_s
+        if is_late and self._late.get(client) != swapped_s:
+            self._late[client] = swapped_s
+            self.violate("a change is announced in time", client)
+
+    def count(self, client: str, notices: int, swaps: int) -> None:
+        """Judge the number of notices; one may be of the snapshot that the client listed first."""
+        if notices > swaps + 1:
+            self.violate("no notice without a change", client, (notices, swaps))
 
     def agree(self, seat: str, arguments: object, principal: str) -> None:
         """Note what a person asked for."""

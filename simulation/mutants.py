@@ -78,7 +78,9 @@ def find(mutant: Mutant, most: int) -> Outcome | None:
         for seed in range(1, most + 1):
             try:
                 outcome = simulate(seed)
-            except Exception as error:  # noqa: BLE001 - a daemon that fails is found as well
+            except Exception as error:
+                if any(name in repr(error) for name in ("TypeError", "AttributeError")):
+                    raise  # the mutant does not fit the product any more
                 return Outcome.of_crash(seed, error)
             if outcome.violations:
                 return outcome
@@ -275,7 +277,9 @@ mutant(
     (
         versions.Versions,
         "record",
-        lambda self, snapshot, sources, held=(): _record(self, snapshot, sources),
+        lambda self, snapshot, sources, held=(), recalled=None: _record(
+            self, snapshot, sources, recalled=recalled or {}
+        ),
     ),
 )
 

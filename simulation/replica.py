@@ -86,6 +86,8 @@ class Replica:
 
     Attributes:
         state: Its state folder; empty without one.
+        swaps: Number of snapshots that this process served.
+        listed, swapped_s: What the list shows, and when that changed last.
         ready: Set while it answers clients.
     """
 
@@ -98,6 +100,9 @@ class Replica:
     ready: asyncio.Event = field(default_factory=asyncio.Event)
     task: asyncio.Task[None] | None = None
     starts: int = 0
+    swaps: int = 0
+    swapped_s: float = 0.0
+    listed: Mapping[str, Pair] = field(default_factory=dict)
 
     def system(self, process: Process) -> System:
         """Return the system of a process."""
@@ -160,6 +165,10 @@ class Replica:
         }
         shown = {path: show(pair) for path, pair in sorted(pairs.items())}
         machine.world.note("serve", replica=self.name, pairs=shown)
+        self.swaps += 1
+        listed = {path: (file, sidecar or None) for path, (file, sidecar) in pairs.items()}
+        if listed != self.listed:
+            self.listed, self.swapped_s = listed, machine.world.clock.now_s
         machine.model.serve(self.name, snapshot.generation, pairs, rolled_back=self.is_rolled_back)
 
     @property
@@ -179,7 +188,7 @@ class Replica:
             await asyncio.wait([self.task])
             self._check_end(self.task)
             self.task = None
-        self.process.is_alive = False
+        self.process.end()
 
     @staticmethod
     def _check_end(task: asyncio.Task[None]) -> None:
@@ -204,12 +213,21 @@ async def _follow(
     pending: list[Change] = []
     arrived = asyncio.Event()
 
+    gone = False
+
     def take(event: Change) -> None:
         pending.append(event)
         arrived.set()
 
+    def leave() -> None:
+        nonlocal gone
+        gone = True
+        arrived.set()
+
     def notice(change: Change) -> None:
-        if change.path.startswith(start) and random.random() >= machine.lost:
+        if change.path == str(root):
+            machine.world.loop.call_later(random.random(), leave)
+        elif change.path.startswith(start) and random.random() >= machine.lost:
             delay_s = random.choice((0, 0.0003, 0.002, 0.01))
             machine.world.loop.call_later(delay_s, take, change)
 
@@ -218,6 +236,8 @@ async def _follow(
         armed()
         while True:
             await arrived.wait()
+            if gone:
+                return
             arrived.clear()
             last = {change.path.removeprefix(start): change for change in pending}
             hints.add(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from hashlib import blake2b
 from math import inf
@@ -43,7 +44,19 @@ BURST = 12
 
 REST_S = 12.0
 
+NIGHT_S = 300.0
+"""The last quiet time: long enough for every grace to end, and cheap."""
+
 OPERATIONS = 36
+
+FAVOURITES = (
+    (),
+    (),
+    ("fsync", "ftruncate"),
+    ("write", "ftruncate"),
+    ("mkdir", "listdir"),
+    ("pread", "unlink", "rename"),
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,6 +118,7 @@ class Simulation:
         self.model.on_violation = lambda text: world.note("VIOLATION", law=text)
         self.fault_rate = profile.choice((0, 0, 0.01, 0.03))
         self.fault_area = profile.choice(("/", "/state", FOLDER))
+        favourites = profile.choice(FAVOURITES)
         self.is_slow = profile.random() < 0.1
         self._keys: dict[str, Pair] = {}
         self._contents: dict[bytes | None, str] = {None: ""}
@@ -112,7 +126,7 @@ class Simulation:
             world=world,
             medium=self.medium,
             model=self.model,
-            faults=FaultPlan(area=self.fault_area),
+            faults=FaultPlan(area=self.fault_area, favourites=favourites),
             store=StoreServer(world, Random(f"{seed} store")),
             upstream=Airline(world, self.model, Random(f"{seed} air"), profile.random() < 0.5),
             random=Random(f"{seed} events"),
@@ -127,13 +141,15 @@ class Simulation:
         if self.machine.lost:
             self.model.stands_s = 14.0
         eras = profile.choice(((), (), (), ("legacy", "modern")))
-        self.listeners = [Listener(world, profile.choice(self.replicas), era) for era in eras]
+        self.listeners = [
+            Listener(world, self.model, profile.choice(self.replicas), era) for era in eras
+        ]
         self.kinds = ["save"] * 8
         if profile.random() < 0.5:
             self.kinds += ["press"] * 4
         if states[0]:
             self.kinds += profile.choice(([], ["restart", "kill", "power", "rollback"]))
-        self.kinds += profile.choice(([], ["mount", "vanish"]))
+        self.kinds += profile.choice(([], ["mount", "vanish"], ["remount", "unlist"]))
         self._lifecycle = asyncio.Lock()
         self._saving: dict[str, asyncio.Lock] = {name: asyncio.Lock() for name in NAMES}
 
@@ -203,6 +219,7 @@ class Simulation:
             replica.start()
         for listener in self.listeners:
             listener.start()
+        watching = asyncio.ensure_future(self._watch())
         done = 0
         while done < self.operations:
             self._begin_faults()
@@ -218,7 +235,9 @@ class Simulation:
             for task in tasks:
                 task.result()
             self._end_faults()
-            await self._rest()
+            await self._rest(REST_S)
+        await self._rest(NIGHT_S)
+        watching.cancel()
         for listener in self.listeners:
             await listener.stop()
         for replica in self.replicas:
@@ -237,8 +256,19 @@ class Simulation:
         if self.fault_rate or self.is_slow:
             self.model.doubt_s = self.world.clock.now_s
 
-    async def _rest(self) -> None:
-        await asyncio.sleep(REST_S)
+    async def _watch(self) -> None:
+        """Judge every second what should not wait for a quiet time."""
+        while True:
+            await asyncio.sleep(1)
+            self._note_rollbacks()
+            self.model.judge_standing()
+            for listener in self.listeners:
+                if listener.replica.ready.is_set() and listener.tools is not None:
+                    swapped_s = listener.replica.swapped_s
+                    self.model.owe(listener.era, swapped_s, listener.listed_s)
+
+    async def _rest(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
         self.world.note("rest")
         self._note_rollbacks()
         for replica in self.replicas:
@@ -277,6 +307,8 @@ class Simulation:
                     await self._write(
                         number, NAMES[-1], swap_mount(self.medium, number + 1, self.model.good)
                     )
+            case "remount" | "unlist":
+                await self._lose_folder(kind, random)
             case "vanish":
                 async with self._lifecycle:
                     for listener in self.listeners:
@@ -294,6 +326,25 @@ class Simulation:
         for pause_s in steps:
             self.world.counts["writes"] += 1
             await asyncio.sleep(pause_s)
+
+    async def _lose_folder(self, kind: str, random: Random) -> None:
+        """Mount an empty file system on the folder, or take the right to open it, for a while."""
+        async with AsyncExitStack() as stack:
+            for lock in (self._lifecycle, *self._saving.values()):
+                await stack.enter_async_context(lock)
+            await asyncio.sleep(2)
+            self.world.note(kind)
+            seconds = random.choice((0.5, 5, 40, 75))
+            if kind == "unlist":
+                self.medium.closed, self.model.doubt_s = FOLDER, inf
+                await asyncio.sleep(seconds)
+                self.medium.closed, self.model.doubt_s = "", self.world.clock.now_s
+                return
+            self.model.mount(is_over=True)
+            hidden = self.medium.mount_over(FOLDER, {})
+            await asyncio.sleep(seconds)
+            self.medium.mount_over(FOLDER, hidden)
+            self.model.mount(is_over=False)
 
     async def _press(self, number: int, random: Random) -> None:
         self.world.note("press", number=number)

@@ -1,6 +1,6 @@
 """Stress widgetd: `python -m stress FAMILY [--scale X] [TRIAL …]`.
 
-A family is storm, chaos, soak, fuzz or stage. Prints one table, and exits with 1 if a bar was
+A family is chaos, fuzz or stage. Prints one table, and exits with 1 if a bar was
 missed.
 """
 
@@ -21,22 +21,15 @@ from benchmarks.folders import folder
 from stress import (
     answers,
     attacks,
-    configmap,
     deaf,
     drafts,
     endings,
-    faults,
-    flapping,
     fuzz,
     idle,
     kills,
     mutants,
-    overflow,
     parsing,
-    pressing,
-    saves,
     sessions,
-    swaps,
     upstreams,
 )
 from stress.table import Row, format_heading, format_row
@@ -47,34 +40,16 @@ Trial = Callable[[Path, Scaled], Awaitable[list[Row]]]
 """Takes an empty folder and a function that scales repetitions; returns the rows of its table."""
 
 FAMILIES: Mapping[str, Mapping[str, Trial]] = {
-    "storm": {
-        "saves": lambda at, some: saves.measure(at, mutations=some(10_000), clients=64),
-        "overflow": lambda at, some: overflow.measure(at, files=some(20_000)),
-        "configmap": lambda at, some: configmap.measure(at, swaps=some(200)),
-    },
     "chaos": {
         "kills": lambda at, some: kills.measure(at, kills=some(50)),
         "endings": lambda at, some: endings.measure(at, endings=some(10)),
         "deaf": lambda _, some: to_thread.run_sync(partial(deaf.measure, pairs=some(3_000))),
         # One for each kind of child process: what fills widgets, draws them, parses them.
         "upstreams": lambda at, some: upstreams.measure(at, kills=some(20)),
-        "pressing": lambda at, some: pressing.measure(at, kills=some(50)),
         "browser": lambda at, some: sessions.measure_children(at, kills=some(10)),
         "parser": lambda at, some: parsing.measure(at, kills=some(20)),
-        "faults": lambda at, some: to_thread.run_sync(
-            partial(faults.measure, at, pairs=some(3_000))
-        ),
         "attacks": lambda _, some: to_thread.run_sync(partial(attacks.measure, slices=some(20))),
-    },
-    "soak": {
-        "swaps": lambda at, some: swaps.measure_in_process(at, swaps=some(50_000)),
-        "folder": lambda at, some: swaps.measure_daemon(at, swaps=some(2_500)),
         "drafts": lambda _, some: to_thread.run_sync(partial(drafts.measure, drafts=some(10_000))),
-        "filled": lambda at, some: flapping.measure_filling(at, fills=some(10_000)),
-        "flapping": lambda at, some: to_thread.run_sync(
-            partial(flapping.measure_flapping, at, hours=some(60) / 60)
-        ),
-        "updates": lambda _, some: flapping.measure_updates(updates=some(10_000)),
         "idle": lambda at, some: to_thread.run_sync(
             partial(idle.measure, at, widgets=1_000, stretch_s=some(60))
         ),

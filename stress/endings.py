@@ -14,9 +14,8 @@ import anyio.to_thread
 from anyio.abc import SocketStream
 
 from benchmarks.wire import listen
-from stress.calling import ERAS
-from stress.churn import WHO, revision_of, widget_content
 from stress.probing import read_readiness, wait_until_refused
+from stress.revisions import ERAS, WHO, revision_of, widget_content
 from stress.table import Row, limit_row, zero_row
 from tests.support.processes import daemon_process
 from tests.support.sockets import answer, connect, modern_request

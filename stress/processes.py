@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import re
 from dataclasses import dataclass
@@ -22,12 +21,6 @@ class Usage:
     rss_bytes: int
     descriptors: int
     threads: int
-
-
-def own_usage() -> Usage:
-    """Collect garbage, and return the usage of this process."""
-    gc.collect()
-    return read_usage(os.getpid())
 
 
 def read_usage(pid: int) -> Usage:

@@ -12,13 +12,11 @@ import anyio
 import anyio.to_thread
 
 from stress.attackfiles import ATTACKS, drop, drop_irregular_files
-from stress.calling import read_revision
-from stress.churn import widget_content
 from stress.deaf import deaf_clients
 from stress.endings import end_daemon
 from stress.kills import kill_repeatedly
-from stress.pressing import press_and_kill
 from stress.probing import wait_until
+from stress.revisions import read_revision, widget_content
 from stress.upstreams import kill_repeatedly as upstreams_killed
 from tests.support.clients import connect_client
 from tests.support.processes import daemon_process
@@ -40,15 +38,6 @@ async def test_killed_upstream_is_restarted_and_leaves_no_child(
 
     assert len(outcome.late_s) == 1
     assert (outcome.unfilled, outcome.left) == (0, 0)
-
-
-async def test_press_during_a_crash_is_done_once_and_reported(
-    tmp_path: Path,
-) -> None:
-    outcome = await press_and_kill(tmp_path, kills=2)
-
-    assert max(outcome.calls.values(), default=0) <= 1
-    assert (outcome.reports.total(), outcome.unreported) == (4, 0)
 
 
 async def test_sigterm_finishes_calls_in_flight_beside_open_streams(tmp_path: Path) -> None:

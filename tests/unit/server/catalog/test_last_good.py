@@ -9,7 +9,7 @@ from random import Random
 
 import anyio
 
-from stress.churn import WHO, Churn, revision_of
+from stress.revisions import WHO, Writer, revision_of
 from tests.support.clients import connect_client
 from tests.support.daemons import PATIENCE_S, serving
 from tests.support.forked_daemons import forked_daemon
@@ -138,10 +138,10 @@ async def test_two_folders_on_one_state_folder_keep_apart(tmp_path: Path) -> Non
 
 async def test_kill_9_at_any_moment_loses_nothing_on_the_disk(tmp_path: Path) -> None:
     widgets, state = folders(tmp_path)
-    churn, random = Churn(widgets, widgets=8), Random(1)
+    writer, random = Writer(widgets, widgets=8), Random(1)
     for _ in range(3):
         async with forked_daemon(widgets, "--state-dir", str(state)) as served:
-            saving = threading.Thread(target=churn.run, args=(40, 0.005))
+            saving = threading.Thread(target=writer.run, args=(40, 0.005))
             saving.start()
             await anyio.sleep(random.uniform(0, 0.3))  # any moment
             served.send(signal.SIGKILL)
@@ -149,7 +149,7 @@ async def test_kill_9_at_any_moment_loses_nothing_on_the_disk(tmp_path: Path) ->
         saving.join()
 
     async with serving(widgets, state_dir=state) as url, connect_client(url, "modern") as client:
-        for name, revision in churn.revisions.items():
+        for name, revision in writer.revisions.items():
             result = await client.call(name, who=WHO)
             assert result.structured_content is not None
             assert revision_of(result.structured_content) == revision
