@@ -349,5 +349,7 @@ async def _read(gallery: Gallery, request: Request) -> tuple[Sent, dict[str, Any
     content = widgets[tool].definition.content
     if caller_of(request).principal.audience.sees_everything:
         source, _ = await SYSTEM.threads.run_blocking(require(gallery.uploads).read_files, path)
-        content = content if source is None else source.content
+        # A file that was broken meanwhile has no parts of its own to change.
+        if source is not None and texts.keys() >= split(path, _text(source.content)).keys():
+            content = source.content
     return Sent(path=path, content=_text(content), parts=texts), body

@@ -245,25 +245,79 @@ async def test_values_arguments_filters_and_keys_are_completed(tmp_path: Path) -
         await offers(page, '{"type":"Text","weight":"', "semibold")
 
 
-async def test_newer_file_is_not_overwritten_and_previous_version_is_shown(tmp_path: Path) -> None:
+MINE = JSX.replace("value={who}", 'value="Mine"')
+THEIRS = JSX.replace("value={who}", 'value="Theirs"')
+
+
+@pytest.mark.parametrize("loaded", ["open", "loaded again"])
+@pytest.mark.parametrize(
+    ("answer", "left"), [("Keep mine", MINE), ("Take theirs", THEIRS)], ids=["mine", "theirs"]
+)
+async def test_file_that_changed_during_an_edit_is_saved_over_only_by_a_decision(
+    answer: str, left: str, loaded: str, tmp_path: Path
+) -> None:
     file = tmp_path / "A.widget.jsx"
     file.write_text(JSX)
     async with editing(tmp_path, "a", viewport={"width": 1280, "height": 900}) as page:
-        await type_over(page, JSX.replace("value={who}", 'value="Mine"'))
-        theirs = JSX.replace("value={who}", 'value="Theirs"')
-        file.write_text(theirs)
-        message = page.locator("#edit-said")
-        await message.get_by_text("changed meanwhile").wait_for()
+        await type_over(page, MINE)
+        file.write_text(THEIRS)
+        await page.get_by_text("The file changed while you were editing.").wait_for()
+        if loaded == "loaded again":
+            async with page.expect_response(TRIAL):
+                await page.reload()
+            await page.get_by_text("The file changed while you were editing.").wait_for()
         await page.get_by_role("button", name="Save").click()
-        await message.get_by_text("Not saved: the file there has the digest").wait_for()
-        assert file.read_text() == theirs
+        assert file.read_text() == THEIRS
 
-        await page.get_by_role("button", name="Back to the file").click()
-        await page.frame_locator("#frames iframe").get_by_text("Theirs").wait_for()
+        await page.get_by_role("button", name="Show what differs").click()
+        differences = page.locator(".differences")
+        assert (await differences.locator("del").all_inner_texts()) == [
+            '−   <Text value="Theirs" size="sm" />\n'
+        ]
+        assert (await differences.locator("ins").all_inner_texts()) == [
+            '+   <Text value="Mine" size="sm" />\n'
+        ]
+        await page.locator("dialog").get_by_role("button", name=answer).click()
+        said = "Saved." if answer == "Keep mine" else "undo brings your text back"
+        await page.locator("#edit-said").get_by_text(said).wait_for()
+
+        assert file.read_text() == left
+        if answer == "Take theirs":
+            await page.locator(".cm-content").focus()
+            await page.keyboard.press("ControlOrMeta+z")
+            assert await text_of(page) == MINE.rstrip("\n") + "\n"
+
+
+async def test_changes_of_widget_and_sidecar_do_not_collide(tmp_path: Path) -> None:
+    file = tmp_path / "A.widget.jsx"
+    file.write_text(JSX)
+    async with editing(tmp_path, "a") as page:
+        await type_over(page, MINE)
+        (tmp_path / "A.widget.jsx.toml").write_text('description = "Theirs."\n')
+        await page.get_by_text("The file changed; your changes stay.").wait_for()
+        await page.get_by_role("button", name="Save").click()
+        await page.locator("#edit-said").get_by_text("Saved.").wait_for()
+
+    assert file.read_text() == MINE
+    assert "Theirs." in (tmp_path / "A.widget.jsx.toml").read_text()
+
+
+async def test_draft_survives_a_reload_and_previous_version_is_shown(tmp_path: Path) -> None:
+    file = tmp_path / "A.widget.jsx"
+    file.write_text(JSX)
+    async with editing(tmp_path, "a", viewport={"width": 1280, "height": 900}) as page:
+        drawing, message = page.frame_locator("#frames iframe"), page.locator("#edit-said")
+        await type_over(page, MINE)
+        await page.reload()
+        await message.get_by_text("Your unsaved changes are back.").wait_for()
+        await drawing.get_by_text("Mine").wait_for()
+        await page.get_by_role("button", name="Save").click()
+        await message.get_by_text("Saved.").wait_for()
+
         await page.get_by_role("button", name="Previous version").click()
         pair = page.locator(".versions figure")
         await pair.nth(0).frame_locator("iframe").get_by_text("Ann").wait_for()
-        await pair.nth(1).frame_locator("iframe").get_by_text("Theirs").wait_for()
+        await pair.nth(1).frame_locator("iframe").get_by_text("Mine").wait_for()
         await page.get_by_role("button", name="Put it into the editor").click()
         await page.get_by_role("button", name="Save").click()
         await message.get_by_text("Saved.").wait_for()

@@ -3,10 +3,19 @@
 import { Frame } from "../static/host.js";
 import { count } from "../static/tabs.js";
 import { make, readAnswer, reasonOf, request, systemTheme, toast } from "../static/ui.js";
+import { compareLines } from "./differences.js";
 import { Editor } from "./editor.js";
 import { Form } from "./form.js";
 
 const PAUSE_MS = 150;
+/** Where drafts are kept; undefined if the browser allows no storage. */
+const storage = (() => {
+  try {
+    return localStorage;
+  } catch {
+    return undefined;
+  }
+})();
 const PARTS = {
   jsx: ["JSX", "jsx"],
   template: ["Template", "jinja"],
@@ -32,9 +41,11 @@ class Editing {
   #editor;
   #form;
   #vocabulary;
-  /** The file's content by part. */
+  /** The content by part of the file that the draft began with. */
   #file = {};
   #digest = "";
+  /** The file as it is now, if it changed where the draft changed, too. */
+  #theirs;
   #part = "";
   #trial = { findings: [], places: {} };
   #pause = 0;
@@ -44,6 +55,7 @@ class Editing {
   #findings = document.getElementById("edit-findings");
   #choice = document.getElementById("edit-parts");
   #previous = document.getElementById("edit-previous");
+  #conflict = document.getElementById("edit-conflict");
 
   constructor(page) {
     this.#page = page;
@@ -64,14 +76,19 @@ class Editing {
     document.getElementById("edit-save").addEventListener("click", () => this.save());
     document.getElementById("edit-reset").addEventListener("click", () => this.#reset());
     this.#previous.addEventListener("click", () => this.#compare());
-    addEventListener("beforeunload", (event) => this.isDraft() && event.preventDefault());
+    const answers = { show: () => this.#showConflict(), mine: () => this.#keepMine(), theirs: () => this.#takeTheirs() };
+    this.#conflict.addEventListener("click", ({ target }) => answers[target.value]?.());
+    addEventListener("pagehide", () => this.#store());
     addEventListener("message", ({ data }) => typeof data?.picked === "string" && this.#pick(data.picked));
   }
 
   async open() {
     const [read, vocabulary] = await Promise.all([this.#read(), request("/gallery/vocabulary.json")]);
     this.#vocabulary = await vocabulary.json();
-    if (read) this.#take(read);
+    if (read) {
+      this.#take(read);
+      this.#restore(read);
+    }
     await this.draw();
   }
 
@@ -80,16 +97,17 @@ class Editing {
     return this.#parts().some((part) => this.#editor.text(part) !== this.#file[part]);
   }
 
-  /** Follows a change of the file; unsaved changes stay, and are not saved over it. */
+  /** Follows a change of the file; if the draft changed the same, the user decides. */
   async follow() {
     if (this.#isSaving) return;
     const read = await this.#read();
-    if (!read || read.digest === this.#digest) return;
-    if (this.isDraft()) this.#say("The file changed meanwhile, and is not saved over.");
-    else {
-      this.#take(read);
-      await this.draw();
+    if (!read || read.digest === this.#digest || read.digest === this.#theirs?.digest) return;
+    if (this.#collides(read)) {
+      this.#ask(read);
+      return;
     }
+    this.#take(read, this.isDraft() ? "The file changed; your changes stay." : "");
+    await this.draw();
   }
 
   /** Draws the draft with the page's state and arguments. */
@@ -113,12 +131,21 @@ class Editing {
 
   async save() {
     if (this.#isSaving) return;
+    if (this.#theirs) {
+      this.#conflict.querySelector("button").focus();
+      return;
+    }
     this.#isSaving = true;
     const texts = this.#texts();
     try {
       const body = { tool: this.#page.tool, parts: this.#draft(texts), digest: this.#digest };
       const response = await this.#post("/gallery/draft", body);
       const answer = await readAnswer(response);
+      if (answer.code === "W3005") {
+        const read = await this.#read();
+        if (read) this.#ask(read);
+        return;
+      }
       if (!response.ok) {
         this.#say(`Not saved: ${reasonOf(answer)}.`);
         return;
@@ -126,6 +153,7 @@ class Editing {
       if (answer.tool !== this.#page.tool) location.assign(`${answer.page}?tab=edit`);
       this.#file = texts;
       this.#take({ ...answer, previous: true }, "Saved.");
+      this.#store();
     } finally {
       this.#isSaving = false;
     }
@@ -153,7 +181,98 @@ class Editing {
   #changed() {
     this.#say("");
     clearTimeout(this.#pause);
-    this.#pause = setTimeout(() => this.draw(), PAUSE_MS);
+    this.#pause = setTimeout(() => {
+      void this.draw();
+      this.#store();
+    }, PAUSE_MS);
+  }
+
+  /** Keeps the draft in this browser until it is saved or given up, so that a reload loses nothing. */
+  #store() {
+    const key = `draft:${this.#page.tool}`;
+    if (this.isDraft()) storage?.setItem(key, JSON.stringify({ digest: this.#digest, parts: this.#texts() }));
+    else storage?.removeItem(key);
+  }
+
+  /** Puts a draft that this browser kept into the editor. */
+  #restore(read) {
+    const kept = JSON.parse(storage?.getItem(`draft:${this.#page.tool}`) ?? "null");
+    if (!kept) return;
+    this.#put(kept.parts);
+    if (!this.isDraft()) this.#store();
+    else if (kept.digest === read.digest) this.#say("Your unsaved changes are back.");
+    else this.#ask(read);
+  }
+
+  #put(texts) {
+    for (const [part, text] of Object.entries(texts)) {
+      if (part in this.#file && this.#editor.text(part) !== text) this.#editor.replace(part, text);
+    }
+    this.#editor.open(this.#part);
+  }
+
+  /** Tells whether both the draft and `read` changed the widget's file, or both its sidecar. */
+  #collides({ parts }) {
+    const mine = this.#parts().filter((part) => this.#editor.text(part) !== this.#file[part]);
+    const theirs = Object.keys({ ...parts, ...this.#file }).filter((part) => parts[part] !== this.#file[part]);
+    const isSidecar = (part) => part === "sidecar";
+    return [true, false].some((beside) => [mine, theirs].every((changed) => changed.some((part) => isSidecar(part) === beside)));
+  }
+
+  #ask(read) {
+    this.#theirs = read;
+    this.#conflict.hidden = false;
+    this.#say("");
+  }
+
+  #settle() {
+    this.#theirs = undefined;
+    this.#conflict.hidden = true;
+  }
+
+  async #keepMine() {
+    this.#digest = this.#theirs.digest;
+    this.#settle();
+    await this.save();
+  }
+
+  async #takeTheirs() {
+    const theirs = this.#theirs;
+    this.#settle();
+    // As an edit, which the editor can undo.
+    this.#put(theirs.parts);
+    this.#take(theirs, "The file is in the editor; undo brings your text back.");
+    this.#store();
+    await this.draw();
+  }
+
+  #showConflict() {
+    const texts = this.#texts();
+    const blocks = Object.entries(this.#theirs.parts)
+      .filter(([part, text]) => text !== (texts[part] ?? ""))
+      .flatMap(([part, text]) => [make("h3", { textContent: PARTS[part][0] }), listDifferences(text, texts[part] ?? "")]);
+    const answer = (label, act, properties = {}) =>
+      make("button", {
+        type: "button",
+        textContent: label,
+        onclick: () => {
+          dialog.close();
+          void act();
+        },
+        ...properties,
+      });
+    const dialog = showDialog(
+      "What differs",
+      make("p", { className: "quiet", textContent: "− only the file has this line; + only the editor has it." }),
+      make("div", { className: "differences" }, ...blocks),
+      make(
+        "p",
+        { className: "row" },
+        answer("Keep mine", () => this.#keepMine()),
+        answer("Take theirs", () => this.#takeTheirs()),
+        answer("Close", () => {}, { autofocus: true }),
+      ),
+    );
   }
 
   async #read() {
@@ -229,10 +348,12 @@ class Editing {
   }
 
   #reset() {
-    for (const part of this.#parts()) {
-      if (this.#editor.text(part) !== this.#file[part]) this.#editor.replace(part, this.#file[part]);
+    if (this.#theirs) {
+      void this.#takeTheirs();
+      return;
     }
-    this.#editor.open(this.#part);
+    this.#put(this.#file);
+    this.#store();
     void this.follow();
   }
 
@@ -245,8 +366,7 @@ class Editing {
     }
     const use = () => {
       dialog.close();
-      for (const [part, text] of Object.entries(answer.parts)) if (part in this.#file) this.#editor.replace(part, text);
-      this.#show(this.#part);
+      this.#put(answer.parts);
       this.#say("The previous version is in the editor, not yet saved.");
     };
     const frames = [];
@@ -259,19 +379,14 @@ class Editing {
       return make("figure", {}, make("figcaption", { textContent: label }), frame.element);
     };
     const close = make("button", { type: "button", textContent: "Close", autofocus: true, onclick: () => dialog.close() });
-    const dialog = make(
-      "dialog",
-      { className: "question versions", "aria-labelledby": "versions" },
-      make("h2", { id: "versions", textContent: "Previous version" }),
+    const dialog = showDialog(
+      "Previous version",
       make("div", { className: "pair" }, picture("Before", answer.before), picture("Now", answer.now)),
       make("p", { className: "row" }, make("button", { type: "button", className: "primary", textContent: "Put it into the editor", onclick: use }), close),
     );
-    dialog.onclose = () => {
+    dialog.addEventListener("close", () => {
       for (const frame of frames) frame.remove();
-      dialog.remove();
-    };
-    document.body.append(dialog);
-    dialog.showModal();
+    });
   }
 
   #post(address, body) {
@@ -281,6 +396,23 @@ class Editing {
   #say(text) {
     this.#message.textContent = text.charAt(0).toUpperCase() + text.slice(1);
   }
+}
+
+function showDialog(title, ...content) {
+  const heading = make("h2", { id: "versions", textContent: title });
+  const dialog = make("dialog", { className: "question versions", "aria-labelledby": "versions" }, heading, ...content);
+  dialog.addEventListener("close", () => dialog.remove());
+  document.body.append(dialog);
+  dialog.showModal();
+  return dialog;
+}
+
+/** Returns the lines that differ, each with the lines around it. */
+function listDifferences(before, after) {
+  const rows = compareLines(before, after);
+  const near = (index) => rows.slice(Math.max(0, index - 2), index + 3).some(([mark]) => mark !== " ");
+  const lines = rows.filter((_, index) => near(index)).map(([mark, line]) => make(mark === " " ? "span" : mark === "+" ? "ins" : "del", { textContent: `${mark} ${line}\n` }));
+  return make("pre", { className: "block", tabIndex: 0 }, ...lines);
 }
 
 function radio(value, label, checked) {
