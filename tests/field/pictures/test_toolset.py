@@ -167,7 +167,7 @@ async def test_gallery_returns_picture_and_axe_findings_in_each_theme(
         ):
             await page.goto(url.removesuffix("/mcp") + "/w/pale?width=320")
             files = [await download_picture(page, scale) for scale in ("1", "2")]
-            await page.click("#tab-problems")
+            await page.click("#tab-source")
             await page.click("#look")
             faults = page.locator("#violations .fault")
             await faults.first.wait_for(timeout=PATIENCE_MS)

@@ -11,7 +11,7 @@ from starlette.responses import HTMLResponse, Response
 
 from widgetd.author.export.package import NOT_IN_STUDIO, file_name
 from widgetd.author.gallery.call_snippets import calls
-from widgetd.author.gallery.editing import editable, read_arguments
+from widgetd.author.gallery.editing import editable_origins, read_arguments
 from widgetd.author.gallery.gallery import Gallery
 from widgetd.author.gallery.problems import problem_json
 from widgetd.author.gallery.results import error_json, render_of, result_of
@@ -30,7 +30,7 @@ from widgetd.server.render.tokens import tokens_of, tokens_of_tool
 from widgetd.server.web.page import PAGE_HEADERS, caller_of
 from widgetd.server.web.templating import html
 
-TABS = ("arguments", "model", "problems", "actions", "use", "source")
+TABS = ("arguments", "source", "model", "actions", "use")
 
 
 async def preview(
@@ -44,7 +44,8 @@ async def preview(
         (`{"code", "message", "path", "slips"}`); `mended` are sentences about its arguments;
         `tokens` are the result's, by profile; `renderId` is empty unless the render has actions;
         `hasProgram` says that a frame can draw other arguments by itself; `note` is for people;
-        `calls` is code by its title; `images` are origins; `sidecar` are values to edit, or None.
+        `calls` is code by its title; `images` are origins; `origins` are those of the sidecar,
+        or None if it cannot be edited.
     """
     server = gallery.server
     # The page is JSON, which cannot repeat all arguments that a call refuses.
@@ -65,7 +66,7 @@ async def preview(
         "calls": calls(gallery.url, widget.tool, arguments),
         "images": gallery.images(widget),
         "digest": widget.key,
-        "sidecar": editable(gallery, widget, caller),
+        "origins": editable_origins(gallery, widget, caller),
     }
     try:
         render = render_of(server, widget, given)
@@ -104,8 +105,8 @@ async def widget_page(gallery: Gallery, request: Request) -> dict[str, Any] | Re
         with journal.rendering(earlier.key), journal.rendering(widget.key):
             changes = diff_versions(earlier, widget)
     tools, tab = tuple(snapshot.widgets), request.query_params.get("tab")
-    at, edited = tools.index(tool), ("edit", "sidecar") if shown["sidecar"] else ()
-    tabs = TABS[:1] if gallery.clean else (*TABS, *edited)
+    at, text = tools.index(tool), "edit" if shown["origins"] is not None else "source"
+    tabs = TABS[:1] if gallery.clean else (TABS[0], text, *TABS[2:])
     return {
         **layout,
         "widget": widget,
@@ -116,7 +117,7 @@ async def widget_page(gallery: Gallery, request: Request) -> dict[str, Any] | Re
         "states": states,
         "fault": gallery.problems.fault(snapshot, widget.definition.path),
         "tabs": tabs,
-        "tab": tab if tab in tabs else TABS[0],
+        "tab": text if tab == "source" else tab if tab in tabs else TABS[0],
         "studio_file": file_name(widget),
         "not_in_studio": NOT_IN_STUDIO,
         "preview": shown,
@@ -128,7 +129,7 @@ async def widget_page(gallery: Gallery, request: Request) -> dict[str, Any] | Re
 
 
 _CLEAN = frozenset(
-    {"schema", "arguments", "result", "error", "note", "hasProgram", "images", "sidecar"}
+    {"schema", "arguments", "result", "error", "note", "hasProgram", "images", "origins"}
 )
 """Parts of a widget's data that its page shows when it is handed over."""
 

@@ -1,4 +1,4 @@
-"""Uploads of pages: files dropped onto them, and sidecars edited there.
+"""Uploads of pages: files dropped onto them, and origins of images allowed there.
 
 All go through `catalog.uploads`, as those of `save_widget` do.
 """
@@ -16,14 +16,13 @@ from starlette.responses import Response
 
 from widgetd.author.gallery.gallery import Gallery, require
 from widgetd.author.uploads.uploads import RefusedUploadError, Uploads, is_widget_name
-from widgetd.base.errors import CallError, WidgetError
+from widgetd.base.errors import WidgetError
 from widgetd.base.system import SYSTEM
 from widgetd.core.schema.json_text import NotJsonError, parse_json
 from widgetd.core.widget.sidecar import SUFFIX
-from widgetd.core.widget.sidecar_text import EDITABLE, Value, set_values
+from widgetd.core.widget.sidecar_text import set_values
 from widgetd.core.widget.widget import Widget
 from widgetd.server.access.principal import WRITE, Caller
-from widgetd.server.render.tokens import tokens_of_tool
 from widgetd.server.web.limits import LIMITS
 from widgetd.server.web.page import (
     RefusedError,
@@ -53,83 +52,38 @@ async def upload(gallery: Gallery, request: Request) -> Response:
     return json_response({"tool": saved["tool"], "page": saved["page"]}, 201)
 
 
-def editable(gallery: Gallery, widget: Widget, caller: Caller) -> dict[str, Value] | None:
-    """Return the sidecar's values that `caller` may edit, by key; None if they may edit none."""
+def editable_origins(gallery: Gallery, widget: Widget, caller: Caller) -> list[str] | None:
+    """Return the image origins of a sidecar that `caller` may edit; None if they may not."""
     scopes = caller.principal.scopes
     if not is_widget_name(widget.definition.path) or gallery.uploads is None or WRITE not in scopes:
         return None
-    sidecar = widget.definition.sidecar
-    values = {key: getattr(sidecar, key) for key in EDITABLE}
-    return {key: "" if value is None else value for key, value in values.items()}
+    return list(widget.definition.sidecar.image_origins)
 
 
-async def try_sidecar(gallery: Gallery, request: Request) -> dict[str, Any]:
-    """Show what a model would read with an edited sidecar, without saving it.
-
-    Returns:
-        `{"description", "tokens", "summary", "problem"}`: why widget or call would be refused, or
-        the first finding about the sidecar; without a key where it does not apply.
-    """
-    widget, uploads, sent = await _editable_widget(gallery, request)
-    path, server = widget.definition.path, gallery.server
-
-    def validate() -> dict[str, Any]:
-        try:
-            draft = uploads.validate(path, _edit(uploads, path, sent))
-        except RefusedUploadError as error:
-            return {"problem": f"{error.finding.problem}; {error.finding.advice}"}
-        shown = {"description": draft.description, "tokens": tokens_of_tool(draft)}
-        with server.rendering.journal.rendering(draft.key):
-            found = gallery.problems.check_widget(draft)
-            findings = [f"{one.problem}; {one.advice}" for one in found if one.path != path]
-            try:
-                render = server.rendering.make(draft, sent.get("arguments") or {}, "")
-            except CallError as error:
-                return {**shown, "problem": error.message}
-        return {**shown, "summary": render.text, **({"problem": findings[0]} if findings else {})}
-
-    return await SYSTEM.threads.run_blocking(validate)
-
-
-async def save_sidecar(gallery: Gallery, request: Request) -> dict[str, str]:
-    """Save an edited sidecar, unless widget or sidecar changed since the page was loaded."""
-    widget, uploads, sent = await _editable_widget(gallery, request)
-    path, known = widget.definition.path, sent.get("digest")
-    if not isinstance(known, str) or not known:
-        raise RefusedError(400, _NO_OBJECT)
-    try:
-        files = await SYSTEM.threads.run_blocking(_edit, uploads, path, sent)
-    except RefusedUploadError as error:
-        raise _refusal(error) from None
-    return await save_files(gallery, uploads, files, caller_of(request), replaces=known)
-
-
-async def _editable_widget(
-    gallery: Gallery, request: Request
-) -> tuple[Widget, Uploads, dict[str, Any]]:
+async def save_origins(gallery: Gallery, request: Request) -> dict[str, str]:
+    """Save the image origins of a sidecar, unless the files changed since the page was loaded."""
     require_own_origin(request, "may put files here")
-    widget = gallery.widget(request)
-    if gallery.uploads is None or editable(gallery, widget, caller_of(request)) is None:
+    widget, caller = gallery.widget(request), caller_of(request)
+    if gallery.uploads is None or editable_origins(gallery, widget, caller) is None:
         raise RefusedError(404, {"error": "this sidecar cannot be edited here"})
-    return widget, gallery.uploads, await json_object(request)
+    path, uploads, sent = widget.definition.path, gallery.uploads, await json_object(request)
+    digest, origins = sent.get("digest"), sent.get("image_origins")
+    if not isinstance(digest, str) or not digest or not isinstance(origins, list):
+        raise RefusedError(400, _NO_OBJECT)
+    if not all(isinstance(origin, str) for origin in origins):
+        raise RefusedError(400, _NO_OBJECT)
 
+    def edit() -> bytes:
+        _, sidecar = uploads.read_files(path)
+        text = "" if sidecar is None else sidecar.content.decode("utf-8-sig", errors="replace")
+        return set_values(text, {"image_origins": origins}).encode()
 
-def _edit(uploads: Uploads, path: str, sent: Mapping[str, Any]) -> dict[str, bytes]:
-    """Return the sidecar's file with the values that were sent for editable keys."""
-    values = {key: sent[key] for key in EDITABLE if _is_value(sent.get(key))}
     try:
-        _, beside = uploads.read_files(path)
-        text = "" if beside is None else beside.content.decode("utf-8-sig", errors="replace")
-        text = set_values(text, values)
+        text = await SYSTEM.threads.run_blocking(edit)
     except WidgetError as error:
-        raise RefusedUploadError(error.of(path + SUFFIX).finding, "unfit") from None
-    return {path + SUFFIX: text.encode()}
-
-
-def _is_value(value: object) -> bool:
-    return isinstance(value, str) or (
-        isinstance(value, list) and all(isinstance(one, str) for one in value)
-    )
+        finding = error.of(path + SUFFIX).finding
+        raise _refusal(RefusedUploadError(finding, "unfit")) from None
+    return await save_files(gallery, uploads, {path + SUFFIX: text}, caller, replaces=digest)
 
 
 async def save_files(

@@ -16,12 +16,11 @@ from widgetd.author.export.package import file_name, pack
 from widgetd.author.gallery import drafts
 from widgetd.author.gallery.detail import widget_json, widget_page
 from widgetd.author.gallery.editing import (
-    editable,
+    editable_origins,
     json_object,
     read_arguments,
     require_own_origin,
-    save_sidecar,
-    try_sidecar,
+    save_origins,
     upload,
 )
 from widgetd.author.gallery.gallery import Gallery
@@ -84,7 +83,7 @@ async def problems(gallery: Gallery, request: Request) -> dict[str, Any]:
     """
     widget, caller = gallery.widget(request), caller_of(request)
     origins: tuple[str, ...] = ()
-    if editable(gallery, widget, caller) is not None:
+    if editable_origins(gallery, widget, caller) is not None:
         with suppress(CallError), gallery.server.rendering.journal.rendering(widget.key):
             tree = gallery.show(widget, SAMPLE).tree(widget)
             allowed = {*widget.definition.image_origins, *gallery.image_origins}
@@ -292,8 +291,7 @@ _Edited = partial(WebPage, scopes=frozenset({WRITE}))
 
 EDITING = (
     _Editing(path="/gallery/files", view=upload),
-    _Editing(path="/w/{tool}/sidecar", view=save_sidecar),
-    _Editing(path="/w/{tool}/sidecar/trial", view=try_sidecar),
+    _Editing(path="/w/{tool}/origins", view=save_origins),
     _Edited(path="/gallery/edit/{tool}", view=drafts.parts),
     _Edited(path="/gallery/edit/{tool}/previous", view=drafts.previous),
     _Edited(path="/gallery/vocabulary.json", view=drafts.vocabulary, cost=0),

@@ -15,9 +15,6 @@ from widgetd.core.widget.sidecar import read_sidecar
 
 Value = str | Sequence[str]
 
-EDITABLE = ("description", "summary", "tags", "keywords", "image_origins")
-"""Keys that the gallery edits, for people who do not know TOML."""
-
 _SCHEMA = "#:schema"
 
 

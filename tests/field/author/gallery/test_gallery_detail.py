@@ -83,7 +83,7 @@ async def test_tabs_share_one_row_and_fit_on_wide_screens(tmp_path: Path) -> Non
         for width in (390, 1280, 1440):
             await page.set_viewport_size({"width": width, "height": 900})
             await page.goto(f"{site}/w/note")
-            await page.locator("[data-count=problems]:visible").wait_for()
+            await page.locator("[data-count=source]:visible").wait_for()
             ends[width] = await page.get_by_role("tab").evaluate_all(
                 "all => all.map(one => one.getBoundingClientRect().right)"
             )

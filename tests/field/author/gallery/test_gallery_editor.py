@@ -161,8 +161,6 @@ async def test_every_printable_character_is_typed_into_every_field(tmp_path: Pat
         await page.get_by_role("tab", name="Arguments").click()
         await page.get_by_text("As JSON", exact=True).click()
         await type_into(*await page.get_by_role("tabpanel").get_by_role("textbox").all())
-        await page.get_by_role("tab", name="Sidecar").click()
-        await type_into(*await page.get_by_role("tabpanel").get_by_role("textbox").all())
         await page.get_by_role("link", name="Guide", exact=True).click()
         await type_into(page.get_by_role("searchbox"))
         await page.goto(page.url.partition("/guide")[0])

@@ -171,14 +171,14 @@ async def test_image_is_loaded_as_soon_as_its_origin_is_allowed(tmp_path: Path) 
             "https://i.imgur.com/a.svg",
             lambda route: route.fulfill(body=dot, content_type="image/svg+xml"),
         )
-        await page.goto(f"{url.removesuffix('/mcp')}/w/a?tab=problems")
+        await page.goto(f"{url.removesuffix('/mcp')}/w/a?tab=source")
         await page.wait_for_selector("[data-live=live]")
         await drawn(page).get_by_text("i.imgur.com is not allowed here").wait_for()
-        await page.locator("#panel-problems", has_text="W1410").wait_for()
+        await page.locator("#panel-source", has_text="W1410").wait_for()
         sidecar.write_text(f'image_origins = ["https://i.imgur.com"]\n{example}')
         await drawn(page).locator("img").wait_for()
         await page.wait_for_function(
-            "() => !document.getElementById('panel-problems').textContent.includes('W1410')"
+            "() => !document.getElementById('panel-source').textContent.includes('W1410')"
         )
 
 

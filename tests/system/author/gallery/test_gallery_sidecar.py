@@ -1,4 +1,4 @@
-"""Editing a sidecar on its widget's page: tried, and saved unless it has changed."""
+"""Origins of images are allowed on a widget's page, and saved unless its files have changed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from tests.support.widgets import widget_file
 from tests.system.server.web.asking import PATIENCE_S, ask
 
 BESIDE = '# Mine.\ndescription = "Show it."\n\n[[examples]]\narguments = { who = "Ann" }\n'
-WHO = {"arguments": {"who": "Eve"}}
 SERVED: dict[str, Any] = {"gallery": True, "allow_upload": True}
 
 
@@ -35,70 +34,40 @@ async def show(url: str) -> dict[str, Any]:
     return dict((await ask(url, "/w/a.json")).json())
 
 
-async def test_preview_of_the_models_text_changes_nothing(tmp_path: Path) -> None:
-    edited = {"description": "Greet somebody.", "summary": "Hello to {{ who }}", "tags": ["a"]}
-    async with serving(folder_of(tmp_path), **SERVED) as url:
-        preview = (await post(url, "/w/a/sidecar/trial", {**edited, **WHO})).json()
-        wrong = (await post(url, "/w/a/sidecar/trial", {"summary": "{{ who"})).json()
-        doubt = (await post(url, "/w/a/sidecar/trial", {"summary": "{{ whom }}", **WHO})).json()
-        misfit = (await post(url, "/w/a/sidecar/trial", {**edited, "arguments": {}})).json()
-
-    assert preview["description"].startswith("Greet somebody.")
-    assert preview["summary"] == "Hello to Eve"
-    assert preview["tokens"] > 0
-    assert "summary" not in wrong
-    assert wrong["problem"]
-    assert doubt["problem"] == "the schema does not declare 'whom'; did you mean 'who'?"
-    assert misfit["problem"].startswith("who: ")
-    assert (tmp_path / "A.widget.toml").read_text() == BESIDE
-
-
-async def test_saved_sidecar_is_served_and_keeps_unedited_text(tmp_path: Path) -> None:
+async def test_saved_origins_are_served_and_keep_other_text(tmp_path: Path) -> None:
     async with serving(folder_of(tmp_path), **SERVED) as url:
         before = await show(url)
-        values = {**before["sidecar"], "description": "Greet somebody.", "keywords": ["hello"]}
-        response = await post(url, "/w/a/sidecar", {**values, "digest": before["digest"]})
+        body = {"image_origins": ["https://a.example"], "digest": before["digest"]}
+        response = await post(url, "/w/a/origins", body)
         after = await show(url)
 
-    assert before["sidecar"] == {
-        "description": "Show it.",
-        "summary": "",
-        "tags": [],
-        "keywords": [],
-        "image_origins": [],
-    }
     assert (response.status_code, response.json()["digest"]) == (200, after["digest"])
-    assert after["sidecar"]["keywords"] == ["hello"]
-    assert (tmp_path / "A.widget.toml").read_text() == 'keywords = ["hello"]\n' + BESIDE.replace(
-        "Show it.", "Greet somebody."
-    )
+    assert (before["origins"], after["origins"]) == ([], ["https://a.example"])
+    text = (tmp_path / "A.widget.toml").read_text()
+    assert text == 'image_origins = ["https://a.example"]\n' + BESIDE
 
 
 async def test_save_never_overwrites_a_concurrent_change(tmp_path: Path) -> None:
     async with serving(folder_of(tmp_path), **SERVED) as url:
         before = await show(url)
         (tmp_path / "A.widget.toml").write_text("# Theirs.\n" + BESIDE)
-        response = await post(url, "/w/a/sidecar", {"summary": "a", "digest": before["digest"]})
-        none = await post(url, "/w/a/sidecar", {"summary": "a"})
+        response = await post(
+            url, "/w/a/origins", {"image_origins": [], "digest": before["digest"]}
+        )
+        none = await post(url, "/w/a/origins", {"image_origins": []})
 
     assert (response.status_code, response.json()["code"]) == (409, "W3005")
     assert none.status_code == 400
     assert (tmp_path / "A.widget.toml").read_text() == "# Theirs.\n" + BESIDE
 
 
-@pytest.mark.parametrize("value", ["[1]", "3", "{}"])
-async def test_invalid_value_leaves_the_sidecar_unchanged(tmp_path: Path, value: str) -> None:
+@pytest.mark.parametrize("value", [[1], 3, {}, None])
+async def test_invalid_value_leaves_the_sidecar_unchanged(tmp_path: Path, value: object) -> None:
     async with serving(folder_of(tmp_path), **SERVED) as url:
-        digest = (await show(url))["digest"]
-        site = url.removesuffix("/mcp")
-        async with httpx2.AsyncClient(base_url=site, timeout=PATIENCE_S) as client:
-            response = await client.post(
-                "/w/a/sidecar",
-                content=f'{{"tags": {value}, "digest": "{digest}"}}',
-                headers={"origin": site},
-            )
+        body = {"image_origins": value, "digest": (await show(url))["digest"]}
+        response = await post(url, "/w/a/origins", body)
 
-    assert response.status_code == 200
+    assert response.status_code == 400
     assert (tmp_path / "A.widget.toml").read_text() == BESIDE
 
 
@@ -106,7 +75,7 @@ async def test_broken_sidecar_is_left_for_manual_repair(tmp_path: Path) -> None:
     async with serving(folder_of(tmp_path), **SERVED) as url:
         digest = (await show(url))["digest"]
         (tmp_path / "A.widget.toml").write_text("description = ")
-        response = await post(url, "/w/a/sidecar", {"summary": "a", "digest": digest})
+        response = await post(url, "/w/a/origins", {"image_origins": [], "digest": digest})
 
     assert (response.status_code, response.json()["code"]) == (422, "W1111")
     assert (tmp_path / "A.widget.toml").read_text() == "description = "
@@ -117,12 +86,12 @@ async def test_only_where_uploads_are_allowed_and_by_our_own_page_is_a_sidecar_e
 ) -> None:
     folder_of(tmp_path)
     async with serving(tmp_path, gallery=True) as url:
-        closed = await post(url, "/w/a/sidecar", {"summary": "a", "digest": "x"})
-        assert (await show(url))["sidecar"] is None
-        assert 'id="tab-sidecar"' not in (await ask(url, "/w/a")).text
+        closed = await post(url, "/w/a/origins", {"image_origins": [], "digest": "x"})
+        assert (await show(url))["origins"] is None
+        assert 'id="tab-edit"' not in (await ask(url, "/w/a")).text
     async with serving(tmp_path, **SERVED) as url:
-        stranger = await post(url, "/w/a/sidecar", {}, origin="http://example.com")
-        absent = await post(url, "/w/b/sidecar", {"digest": "x"})
+        stranger = await post(url, "/w/a/origins", {}, origin="http://example.com")
+        absent = await post(url, "/w/b/origins", {"digest": "x"})
 
     assert closed.status_code in (404, 405)
     assert stranger.status_code == 403

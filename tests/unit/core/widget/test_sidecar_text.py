@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from widgetd.base.errors import WidgetError
 from widgetd.base.files.source import Source
 from widgetd.core.widget.sidecar import read_sidecar
-from widgetd.core.widget.sidecar_text import EDITABLE, set_values
+from widgetd.core.widget.sidecar_text import set_values
 
 WRITTEN = """\
 #:schema ./.schemas/sidecar.json
@@ -53,11 +53,12 @@ def test_unreadable_sidecar_is_not_rewritten() -> None:
 
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\r"), max_size=40)
 ORIGINS = st.sampled_from(["https://a.example", "http://b.example:8080"])
-LISTED = {"image_origins": ORIGINS}
 VALUES = st.fixed_dictionaries(
     {},
     optional={
-        key: TEXTS if key in EDITABLE[:2] else st.lists(LISTED.get(key, TEXTS)) for key in EDITABLE
+        **dict.fromkeys(("description", "summary"), TEXTS),
+        **dict.fromkeys(("tags", "keywords"), st.lists(TEXTS)),
+        "image_origins": st.lists(ORIGINS),
     },
 )
 

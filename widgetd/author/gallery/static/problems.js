@@ -9,5 +9,7 @@ export async function showProblems(tool) {
   if (!response.ok) return;
   const page = new DOMParser().parseFromString(await response.text(), "text/html");
   document.getElementById("found-problems").replaceChildren(...page.body.childNodes);
-  count("problems", document.querySelectorAll("#found-problems .fault").length);
+  // An open editor counts the findings of its draft.
+  if (document.getElementById("edit-code")?.shadowRoot) return;
+  count(document.getElementById("tab-edit") ? "edit" : "source", document.querySelectorAll("#found-problems .fault").length);
 }

@@ -38,3 +38,28 @@ export function count(key, number) {
   badge.hidden = number === 0;
   badge.textContent = number;
 }
+
+/** Lets the panel beside the drawing be made wider and narrower; all widgets have the same width. */
+export function startPanelWidth() {
+  const handle = document.getElementById("panel-width");
+  const main = document.getElementById("main");
+  const set = (percent) => {
+    const width = Math.min(75, Math.max(25, percent));
+    main.style.setProperty("--panel-width", `${width}%`);
+    handle.ariaValueNow = Math.round(width);
+    sessionStorage.setItem("panel-width", width);
+    dispatchEvent(new Event("resize"));
+  };
+  const measure = () => (100 * handle.parentElement.offsetWidth) / main.offsetWidth;
+  handle.ariaValueNow = Math.round(measure());
+  const kept = sessionStorage.getItem("panel-width");
+  if (kept) set(Number(kept));
+  handle.addEventListener("pointerdown", ({ pointerId }) => handle.setPointerCapture(pointerId));
+  handle.addEventListener("pointermove", ({ clientX, pointerId }) => {
+    if (handle.hasPointerCapture(pointerId)) set(100 * (1 - clientX / main.offsetWidth));
+  });
+  handle.addEventListener("keydown", ({ key }) => {
+    const by = { ArrowLeft: 2, ArrowRight: -2 }[key];
+    if (by) set(measure() + by);
+  });
+}

@@ -7,9 +7,8 @@ import { onChange, onRender } from "./live.js";
 import { log } from "./log.js";
 import { startPictures } from "./pictures.js";
 import { showProblems } from "./problems.js";
-import { Sidecar } from "./sidecar.js";
-import { startTabs } from "./tabs.js";
-import { at, carry, copy, dress, fetchPage, isBuilt, isClean, make, onChoice, onKeys, onSystemTheme, remember, recall, request, systemTheme } from "./ui.js";
+import { startPanelWidth, startTabs } from "./tabs.js";
+import { at, carry, copy, dress, fetchPage, isBuilt, isClean, make, onChoice, onKeys, onSystemTheme, readAnswer, reasonOf, recall, remember, request, systemTheme, toast } from "./ui.js";
 
 const ARGUMENTS = "#args=";
 const PAUSE_MS = 40;
@@ -33,7 +32,6 @@ let frames = [];
 /** The edited arguments; undefined while the state is shown unchanged. */
 let edited = readEdited();
 
-const sidecar = new Sidecar(tool, () => shown);
 const controls = new Controls(document.getElementById("controls"), (value) => edit(value));
 
 function readEdited() {
@@ -166,7 +164,6 @@ function take(now) {
   else for (const frame of frames) draw(frame);
   showRefusal(now.error);
   tellFields();
-  sidecar.follow();
   if (edited === undefined || reshaped) controls.show(now.schema, now.arguments);
   if (document.activeElement !== raw) raw.value = JSON.stringify(now.arguments, null, 2);
 }
@@ -232,7 +229,8 @@ function takeDraft({ result, error, findings, schema, arguments: given }) {
   showRefusal(error ?? (fault && { message: `${fault.problem}; ${fault.advice}.` }), "This draft cannot be drawn; the last good one is shown");
   if (!result) return;
   const reshaped = JSON.stringify(schema) !== JSON.stringify(shown.schema);
-  shown = { ...shown, result, schema, arguments: given ?? shown.arguments };
+  const { text } = result.content[0];
+  shown = { ...shown, result, schema, summary: text, arguments: given ?? shown.arguments };
   for (const frame of frames) frame.show(result);
   tellFields();
   if (edited === undefined || reshaped) controls.show(schema, shown.arguments);
@@ -275,8 +273,11 @@ raw.addEventListener("input", () => {
 state.addEventListener("change", () => choose(state.value));
 state.form.addEventListener("submit", (event) => event.preventDefault());
 document.getElementById("found-problems")?.addEventListener("click", async ({ target }) => {
-  const origins = target.closest("[data-allow]")?.dataset.allow.split(" ");
-  if (origins && !(await sidecar.allow(origins))) document.getElementById("tab-sidecar").click();
+  const allowed = target.closest("[data-allow]")?.dataset.allow.split(" ");
+  if (!allowed) return;
+  const body = { digest: shown.digest, image_origins: [...new Set([...shown.origins, ...allowed])] };
+  const answer = await readAnswer(await request(`/w/${tool}/origins`, { method: "POST", body: JSON.stringify(body) }));
+  if (!answer.digest) toast(`Not saved: ${reasonOf(answer)}.`, "trouble");
 });
 document.getElementById("reset").addEventListener("click", () => choose(recall("state", "sample")));
 document.getElementById("copy-link").addEventListener("click", ({ target }) => copy(location.href, target));
@@ -376,6 +377,7 @@ startPictures(() => ({
   width: recall("width", USUAL_WIDTH),
   edited,
 }));
+startPanelWidth();
 startTabs(() => {
   carryView();
   void followTab();
