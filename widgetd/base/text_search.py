@@ -170,8 +170,8 @@ def nearest(name: str, known: Sequence[str], likeness: float = 0.6) -> str | Non
     return whole[matches[0]] if matches else None
 
 
-def did_you_mean(name: str, known: Iterable[str], otherwise: str) -> str:
-    near = nearest(name, tuple(known))
+def did_you_mean(name: str, known: Iterable[str], otherwise: str, likeness: float = 0.6) -> str:
+    near = nearest(name, tuple(known), likeness)
     return f"did you mean '{near}'?" if near else otherwise
 
 

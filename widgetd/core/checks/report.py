@@ -14,11 +14,15 @@ from typing import Any
 import orjson
 
 from widgetd.base.errors import CODES, Finding
+from widgetd.base.limits import Limits
 from widgetd.core.checks.limits import LIMITS
 from widgetd.core.schema.json_text import find_key_offsets, line_and_column
-from widgetd.core.schema.json_values import resolve_pointer
+from widgetd.core.schema.json_values import pointer, resolve_pointer
+from widgetd.core.template.jsx import constant_offsets
+from widgetd.core.template.parser import Fault
 from widgetd.core.widget.document import ENCODED, VIEW, WidgetDocument
 from widgetd.core.widget.hidden_characters import escape_hidden
+from widgetd.core.widget.naming import JSX_SUFFIX
 from widgetd.core.widget.sidecar import SUFFIX, find_line
 
 
@@ -62,7 +66,9 @@ def locate(finding: Finding, contents: Mapping[str, str]) -> Location | None:
         return Location(line=line, column=column, text=text, text_column=column)
     in_view = finding.at == VIEW
     at = ENCODED if in_view else finding.at
-    offset = _find_offsets(content).get(at) if at else None
+    offset = (
+        _find_offsets(content, is_jsx=finding.path.endswith(JSX_SUFFIX)).get(at) if at else None
+    )
     place = None if offset is None else line_and_column(content, offset)
     if finding.line is not None and place is not None:
         # The line is one of the text at the pointer, which is a template mostly.
@@ -82,7 +88,18 @@ def locate(finding: Finding, contents: Mapping[str, str]) -> Location | None:
 
 
 # Findings come file by file.
-_find_offsets = lru_cache(maxsize=1)(find_key_offsets)
+@lru_cache(maxsize=1)
+def _find_offsets(content: str, *, is_jsx: bool) -> Mapping[str, int]:
+    if not is_jsx:
+        return find_key_offsets(content)
+    try:
+        offsets = constant_offsets(content, limits=Limits())
+    except Fault:
+        return {}
+    return {
+        pointer("jsonSchema" if at[0] == "schema" else at[0], *at[1:]): start
+        for at, start in offsets.items()
+    }
 
 
 def _line_at(content: str, line: int) -> str:

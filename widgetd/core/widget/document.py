@@ -173,7 +173,7 @@ def read_document(content: bytes, limits: Limits) -> WidgetDocument:
     Raises:
         WidgetError: It cannot be used; the finding says where.
     """
-    document = WidgetDocument(content=parse_file(content, limits))
+    document = WidgetDocument(content=_pack(parse_file(content, limits)))
     file, has_view = document.content, bool(document.view.strip())
     for key in REQUIRED:
         if key not in file and not (key == "template" and has_view):
@@ -195,10 +195,18 @@ def read_document(content: bytes, limits: Limits) -> WidgetDocument:
     return document
 
 
+def _pack(file: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a file whose package stands at the top, not encoded, as Studio exports it."""
+    if not isinstance(file.get("view"), str) or file.keys() & {"template", "encodedWidget"}:
+        return file
+    encoded = base64.b64encode(orjson.dumps(file)).decode()
+    return {"version": VERSION, **file, "encodedWidget": encoded}
+
+
 @lru_cache(maxsize=AT_WORK)
 def reparse_document(content: bytes) -> WidgetDocument:
     """Parse a file whose shapes were checked before."""
-    return WidgetDocument(content=orjson.loads(decode(content)))
+    return WidgetDocument(content=_pack(orjson.loads(decode(content))))
 
 
 def read_jsx(content: bytes, name: str, limits: Limits) -> WidgetDocument:

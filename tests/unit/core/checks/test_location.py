@@ -55,6 +55,18 @@ def test_finding_points_into_the_file_or_its_template(finding: Finding, location
     assert location_of(finding, FILE) == location
 
 
+def test_finding_about_a_schema_beside_jsx_points_at_its_line() -> None:
+    jsx = """const schema = {
+  properties: { who: { type: "string" } },
+};
+<Card/>"""
+
+    at = location_of(make_finding("a.widget.jsx", "/jsonSchema/properties/who"), jsx)
+
+    assert at is not None
+    assert (at.line, at.column) == (2, 17)
+
+
 def test_finding_about_an_empty_file_points_at_its_beginning() -> None:
     assert location_of(make_finding("a.widget", ""), "") == Location(
         line=1, column=1, text="", text_column=1

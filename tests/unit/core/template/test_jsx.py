@@ -371,6 +371,15 @@ def test_widget_as_react_designers_write_it_draws_its_sample(file: Path) -> None
     assert {path.split(".")[0].removesuffix("[]") for path in view.names} <= properties.keys()
 
 
+def test_attribute_type_replaces_no_component_and_is_reported() -> None:
+    text = """const Pill = ({ type }) => <Badge label={type} />;
+<Card><Switcher type="single" /><Input name="a" type="text" /><Pill type="new" /></Card>"""
+
+    assert [node["type"] for node in draw(text)["children"]] == ["Switcher", "Input", "Badge"]
+    repeated = [(tag, name) for tag, name, _ in View(text, LIMITS).repeated_attributes]
+    assert repeated == [("Switcher", "type"), ("Input", "type")]
+
+
 def test_all_refusals_of_a_file_come_at_once() -> None:
     view = """const [open, setOpen] = useState(false);
 <Card>
@@ -390,7 +399,6 @@ def test_all_refusals_of_a_file_come_at_once() -> None:
         "line 4: new is not available here: new Date(at); write it under [derived] in the sidecar, or take it as a text argument",
         'line 5: text among the children is not available here: words; write <Text value="words" />',
         "line 6: the method forEach is not available; write map, or reduce for one value",
-        "line 7: the attribute 'type' would replace the component's name; write inputType for an Input, submit for a Button",
         "line 7: the method toLocaleString is not available; write it under [derived] in the sidecar, or take it as a text argument",
     ]
 
@@ -399,6 +407,8 @@ def test_all_refusals_of_a_file_come_at_once() -> None:
     ("view", "message"),
     [
         ("const f = (x) => f(x); <A b={f(1)}/>", "line 1: this calls itself: f(x); write map or reduce over a list"),
+        ("const Big = Title; <Big value='x'/>", "line 1: <Big> is a value here, not a component; write its name, <Title>"),
+        ("interface Row { n: number; s?: string }\nconst f = (row: Row): string => row!.s as string;\n<A b={f(c)}/>", "line 1: TypeScript is not available here, and there is some in lines 1, 2; leave out interface, type, as, ! and the types behind colons"),
         ("const n = n + 1;\n<A b={n}/>", "line 1: 'n' is used before it is set; take a name that no argument has, or move it up"),
         ("const f = () => 1; <A b={f}/>", "line 1: a function is no value here: f; call it, or write onClickAction={{ type, payload }}"),
         ("const k = 1; k = 2; <A b={k}/>", "line 1: 'k' cannot be changed; declare a name of its own with let, and change that"),

@@ -9,8 +9,9 @@ import pytest
 from tests.support.corpus import CORPUS, corpus_files, needs_corpus
 from widgetd.base.errors import WidgetError
 from widgetd.base.files.source import Source
+from widgetd.base.limits import Limits
 from widgetd.core.widget.definition import Definition, define
-from widgetd.core.widget.document import KNOWN, decode_studio
+from widgetd.core.widget.document import KNOWN, decode_studio, read_document
 
 STUDIO = {
     "id": "wig_1",
@@ -124,6 +125,21 @@ def test_studio_packages_are_unpacked_in_every_encoding(urlsafe: bool, padded: b
 def test_other_data_is_no_studio_package(encoded: str) -> None:
     assert decode_studio(encoded) is None
     assert build_widget(encodedWidget=encoded).studio is None
+
+
+def test_package_at_the_top_is_read_as_an_encoded_package() -> None:
+    package = {
+        "name": "Plain",
+        "view": "<Card><Text value={who} /></Card>",
+        "jsonSchema": {"type": "object", "properties": {"who": {"type": "string"}}},
+        "defaultState": {"who": "Ada"},
+    }
+
+    document = read_document(json.dumps(package).encode(), Limits())
+
+    assert document.view == package["view"]
+    assert document.studio is not None
+    assert document.studio.samples == ({"who": "Ada"},)
 
 
 def test_package_of_odd_parts_is_read_as_far_as_possible() -> None:

@@ -7,6 +7,6 @@ its place in the JSX.
 
 from __future__ import annotations
 
-from widgetd.core.template.jsx.view import View, constants
+from widgetd.core.template.jsx.view import View, constant_offsets, constants
 
-__all__ = ["View", "constants"]
+__all__ = ["View", "constant_offsets", "constants"]

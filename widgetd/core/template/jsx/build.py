@@ -371,6 +371,8 @@ class Builder(StatementBuilder):
         component = block.get(tag)
         if isinstance(component, Function):
             return self._component(component, node, block)
+        if tag in block:
+            raise node.fault(f"<{tag}> is a value here, not a component", "write its name, <Title>")
         entries = self._entries(entries_of(node, self.report), block)
         entries[1::2] = map(self._attribute, entries[1::2])
         text_property = _TEXT_PROPERTIES.get(tag, "")
@@ -527,7 +529,7 @@ def _no_call(callee: Node, name: str, *, is_method: bool) -> Fault:
         otherwise = "write it as const f = (x) => … before the element"
         if is_method:
             otherwise = f"available are {', '.join(sorted({*LOOPS, *METHODS}))}"
-        advice = did_you_mean(name, known, otherwise)
+        advice = did_you_mean(name, known, otherwise, likeness=0.7)
     return node.fault(problem, advice)
 
 

@@ -14,6 +14,7 @@ from itertools import accumulate
 from threading import Lock
 from typing import TYPE_CHECKING, Final
 
+from widgetd.base.text_search import compile_pattern
 from widgetd.core.template.lexer import normalise
 from widgetd.core.template.parser import Fault
 
@@ -183,8 +184,27 @@ def _syntax_fault(root: tree_sitter.Node, source: bytes) -> Fault:
     else:
         at, problem = root.end_byte, "the JSX ends before it is whole"
     advice = "write one element, as Studio's editor shows it"
+    if typed := _find_types(source.decode(errors="replace")):
+        lines = ", ".join(map(str, typed[:_LISTED_LINES]))
+        problem = f"TypeScript is not available here, and there is some in lines {lines}"
+        advice = "leave out interface, type, as, ! and the types behind colons"
     offset = len(source[:at].decode(errors="replace"))
     return Node("", source, at, at, offset).fault(problem, advice)
+
+
+_TYPED: Final = compile_pattern(
+    r"\b(?:interface\s\w+\s?\{|type\s\w+\s?=|as\s(?:const|string|number|any|unknown|[A-Z]\w*)\b)"
+    r"|[\w)\]]![.\[;,)]"
+    r"|[\w}\])]\??:\s?(?:string|number|boolean|any|unknown)\b"
+    r"|[\w}\])]\??:\s?(?:React\.|JSX\.)?[A-Z]\w*[\[<,)=|} ]"
+)
+_LISTED_LINES: Final = 20
+
+
+def _find_types(text: str) -> list[int]:
+    """Return the lines that seem to have types of TypeScript."""
+    lines = enumerate(text.splitlines(), 1)
+    return [at for at, line in lines if _TYPED.search(line) and "</" not in line]
 
 
 def _offsets(source: bytes) -> Callable[[int], int]:

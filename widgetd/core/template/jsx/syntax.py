@@ -88,9 +88,8 @@ def attributes_of(
         is_function = value and unwrap(value[0]).kind in FUNCTION_NODES
         if name.text == _EXECUTES:
             report(each.fault(f"{_EXECUTES} is not available", "use a Markdown component"))
-        elif name.text == "type":
-            problem = "the attribute 'type' would replace the component's name"
-            report(each.fault(problem, "write inputType for an Input, submit for a Button"))
+        elif name.text == "type" and not takes_functions:
+            continue  # it would replace the component's name: W1123 reports it
         elif is_function and not takes_functions:
             problem = f"a function is no value here: {each.excerpt}"
             report(each.fault(problem, refusals.HANDLER_ADVICE))

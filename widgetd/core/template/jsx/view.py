@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
@@ -12,7 +12,7 @@ from widgetd.core.template.ir import Program
 from widgetd.core.template.jsx.build import Builder
 from widgetd.core.template.jsx.parse import CODE, Node, parse
 from widgetd.core.template.jsx.statements import Abandoned, JsxScope
-from widgetd.core.template.jsx.syntax import ELEMENTS, tag_of
+from widgetd.core.template.jsx.syntax import ELEMENTS, tag_of, unescape, unwrap
 from widgetd.core.template.lexer import Lines
 from widgetd.core.template.parser import Fault
 from widgetd.core.template.references import Read, names
@@ -74,25 +74,32 @@ class View:
     @property
     def elements(self) -> Iterator[tuple[str, int, int]]:
         """Yield the type, start and end of each element, in the order of the text."""
-        for node in self._elements():
+        for node in self._nodes(ELEMENTS):
             yield tag_of(node), node.start, node.start + len(node.text)
 
     @property
     def repeated_attributes(self) -> Iterator[tuple[str, str, int]]:
-        """Yield the type of the element, the name and the start of attributes written again."""
-        for node in self._elements():
-            known: set[str] = set()
+        """Yield the type of the element, the name and the start of attributes written again.
+
+        The tag of a component is its `type`; a component of the file may take another.
+        """
+        own = {
+            node.fields["name"].text
+            for node in self._nodes({"function_declaration", "variable_declarator"})
+        }
+        for node in self._nodes(ELEMENTS):
+            known = set[str]() if tag_of(node) in own else {"type"}
             for each in node.fields.get("open_tag", node).children[1:]:
                 name = each.children[0].text if each.kind == "jsx_attribute" else ""
                 if name in known:
                     yield tag_of(node), name, each.start
                 known |= {name} - {""}
 
-    def _elements(self) -> Iterator[Node]:
+    def _nodes(self, kinds: Container[str]) -> Iterator[Node]:
         pending = [parse(self._text, self._limits)]
         while pending:
             node = pending.pop()
-            if node.kind in ELEMENTS:
+            if node.kind in kinds:
                 yield node
             pending += reversed(node.children)
 
@@ -165,6 +172,26 @@ def constants(text: str, *, limits: Limits) -> dict[str, Value]:
     except CallError as error:
         finding = Finding(code=CODE, problem=error.message, advice="write what JSON can hold")
         raise WidgetError(finding) from None
+
+
+def constant_offsets(text: str, *, limits: Limits) -> dict[tuple[str, ...], int]:
+    """Map the path of each value in `const schema` and `const sample` to its offset.
+
+    Raises:
+        Fault: The text is no JavaScript.
+    """
+    offsets: dict[tuple[str, ...], int] = {}
+
+    def visit(node: Node, at: tuple[str, ...], start: int) -> None:
+        offsets[at] = start
+        for index, each in enumerate(node.children if node.kind in {"object", "array"} else ()):
+            key = unescape(each.fields["key"]) if each.kind == "pair" else str(index)
+            visit(each.fields.get("value", each), (*at, key), each.start)
+
+    for node in parse(text, limits).children:
+        for each in _constants(node):
+            visit(unwrap(each.fields["value"]), (each.fields["name"].text,), each.start)
+    return offsets
 
 
 BESIDE: Final = frozenset({"schema", "sample"})

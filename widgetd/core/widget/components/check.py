@@ -142,7 +142,8 @@ class _PropertyChecker:
             elif isinstance(others, Mapping):
                 yield from self._check_value(inner, others, owner, inside)
             else:
-                near = _nearest(name, tuple(lacking or properties))
+                # `type` is no property to rename another one to: it is the component's name.
+                near = _nearest(name, tuple(set(lacking or properties) - {"type"}))
                 if len(lacking) == 1 and self._may_have(inner, properties[lacking[0]]):
                     near = lacking[0]
                 advice = f"did you mean '{near}'?" if near else "clients may ignore it"
