@@ -161,7 +161,7 @@ def _try(gallery: Gallery, drafts: Drafts, sent: Sent, body: Mapping[str, Any]) 
     arguments = body.get("arguments")
     arguments = arguments if isinstance(arguments, dict) else None
     try:
-        draft = drafts.check(sent.file(), sent.sidecar, arguments)
+        draft = drafts.check(sent.file(), sent.sidecar, arguments, path=sent.path)
     except WidgetError as error:
         finding, part = error.finding, "file" if "file" in sent.parts else "schema"
         names = ("level", "code", "at", "line", "column", "problem", "advice")
@@ -256,7 +256,7 @@ def _encode(sent: Sent, drafts: Drafts) -> bytes:
     except WidgetError:
         # Uploads refuse it, and say why.
         return sent.parts["schema"].encode()
-    draft: Draft = drafts.check(file, sent.sidecar)
+    draft: Draft = drafts.check(file, sent.sidecar, path=sent.path)
     if draft.widget is not None and draft.widget.source == "view":
         return pack(draft.widget).content
     assert not isinstance(file, str)  # noqa: S101 - the path says so

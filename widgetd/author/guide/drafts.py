@@ -120,6 +120,7 @@ class Drafts:
         sidecar: str,
         arguments: Mapping[str, Any] | None = None,
         actions: Sequence[Mapping[str, Any]] = (),
+        path: str = "",
     ) -> Draft:
         """Load and check the content of a widget's file and its sidecar.
 
@@ -128,8 +129,9 @@ class Drafts:
             sidecar: TOML, or nothing.
             arguments: With which the caller is to draw it; None for its own.
             actions: Local actions that the caller is to take before.
+            path: The file's name, if it has one already; findings name it.
         """
-        path = JSX_DRAFT if isinstance(widget, str) else DRAFT
+        path = path or (JSX_DRAFT if isinstance(widget, str) else DRAFT)
         try:
             content = encode_file(widget)
         except (orjson.JSONEncodeError, UnicodeEncodeError) as error:

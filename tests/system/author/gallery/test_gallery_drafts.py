@@ -81,6 +81,8 @@ async def test_draft_is_drawn_with_the_place_of_each_component(tmp_path: Path) -
     }
     unknown = next(row for row in new["findings"] if row["code"] == "W1402")
     assert [unknown[key] for key in ("part", "line", "column")] == ["jsx", 2, 3]
+    described = next(row for row in new["findings"] if row["code"] == "W1116")
+    assert "New.widget.jsx.toml" in described["advice"]
     assert (bad["result"], bad["findings"][0]["line"]) == (None, 2)
     assert whole["places"]["/children/0"] == exported["jsx"].index("<Row")
 
