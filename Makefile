@@ -22,7 +22,7 @@ UV := $(shell uv --version 2>/dev/null)
 # Tests and benchmarks start hundreds of processes, each of which would compile the package again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help serve dev chat test check test-all format house simulate simulate-mutants example bench limits chaos fuzz
+.PHONY: help serve dev chat test test-core check test-all format house simulate simulate-mutants example bench limits chaos fuzz
 .PHONY: view view-check bench-view pictures environments reference docs release mcpb lock clean
 # A target's help names its group in brackets.
 help:
@@ -71,6 +71,11 @@ chat: $(VENV)/.runtime ## [first] chat with an agent that shows the widgets of D
 test: $(VENV)/.dev ## [first] run every test that needs nothing but Python (about 3 minutes; TESTS=… for some)
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(PYTEST_ARGS) $(TESTS)
 	@echo "left out: tests/field, which needs a browser, Node, Redis and the like; make test-all runs everything"
+
+# The core: no module of a wing can be imported.
+CORE_TESTS ?= $(foreach room,base core server,tests/unit/$(room)) tests/system/server tests/system/daemon
+test-core: $(VENV)/.dev ## [check] test a daemon without its optional wings (CORE_TESTS=… for some)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -p tests.support.wingless $(CORE_TESTS)
 
 test-all: test ## [first] run all tests; skip those whose program is missing (make environments)
 	$(BIN)/python -m pytest -n $(FIELD_WORKERS) --dist loadfile $(PYTEST_ARGS) tests/field

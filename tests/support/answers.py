@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jsonschema_rs
 from mcp_types import CallToolResult, TextContent
 
-from widgetd.author.declarations.answers import ANSWERS, Answer
+if TYPE_CHECKING:
+    from widgetd.author.declarations.answers import Answer
 
 
 def text(result: CallToolResult) -> str:
@@ -19,6 +20,9 @@ def text(result: CallToolResult) -> str:
 
 def check_answer(tool: str, result: CallToolResult) -> Any:
     """Assert that a result is a success of the declared shape, and return its content."""
+    # Imported here: tests of the core use `text` alone.
+    from widgetd.author.declarations.answers import ANSWERS
+
     assert not result.is_error, result.content
     validator = jsonschema_rs.validator_for(schema_of(ANSWERS[tool]))
     content = result.structured_content

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import pytest
 
 from widgetd.daemon.serve import serve
 from widgetd.server.wing import Wing
@@ -18,6 +19,8 @@ try:
     from widgetd.daemon.wings import WINGS
 except ImportError:  # in `make test-core`
     WINGS: Sequence[Wing[Any]] = ()  # type: ignore[no-redef]
+
+needs_wings = pytest.mark.skipif(not WINGS, reason="what it looks at is a wing's")
 
 PATIENCE_S = 60
 """Maximum wait; far more than any step takes on a busy machine."""

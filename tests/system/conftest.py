@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from widgetd.author.browser.chromium import PROGRAM_VARIABLE
 from widgetd.daemon import loading
 from widgetd.daemon.parser_process import ParserProcess
 
@@ -38,4 +37,4 @@ def no_browser(monkeypatch: pytest.MonkeyPatch) -> None:
 
     Else a test that requests every page starts one, for seconds of processor time.
     """
-    monkeypatch.setenv(PROGRAM_VARIABLE, str(Path(__file__).parent / "no browser"))
+    monkeypatch.setenv("CHROME_PATH", str(Path(__file__).parent / "no browser"))

@@ -25,7 +25,7 @@ class AuthorWing(Wing[AuthorOptions]):
     options = AuthorOptions
     tools = (*guide.TOOLS, *browser.TOOLS, *pictures.TOOLS)
     resources = (*guide.RESOURCES, *browser.RESOURCES, *pictures.RESOURCES)
-    reserved = browser.NAMES
+    reserved_prefix = browser.KEYWORD_PREFIX
 
     def tools_for(self, options: AuthorOptions) -> Sequence[BuiltinTool]:
         if options.keyword_tools and "sessions" not in options.toolset:

@@ -6,7 +6,7 @@ commands start at once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
@@ -27,6 +27,7 @@ from widgetd.server.catalog.rollback import Rollback
 from widgetd.server.catalog.snapshot import Selection
 from widgetd.server.catalog.state import StateFolder
 from widgetd.server.mcp.builtin import CORE_TOOLS, OPERATE_TOOLS
+from widgetd.server.mcp.builtin.table import ReservedNames
 from widgetd.server.render.entry import tool_entry
 from widgetd.server.wing import Wing
 from widgetd.settings import Settings
@@ -41,12 +42,10 @@ A new version of one of them makes old proofs void.
 """
 
 
-def reserved_names(wings: Iterable[Wing[Any]]) -> frozenset[str]:
-    """Return the names that no widget may have: of all tools, whether or not a setting is on."""
-    names = [row.name for row in (*CORE_TOOLS, *OPERATE_TOOLS)]
-    for wing in wings:
-        names += [*(row.name for row in wing.tools), *wing.reserved]
-    return frozenset(names)
+def reserved_names(wings: Sequence[Wing[Any]]) -> ReservedNames:
+    rows = (row for wing in wings for row in wing.tools)
+    prefixes = (wing.reserved_prefix for wing in wings)
+    return ReservedNames((*CORE_TOOLS, *OPERATE_TOOLS, *rows), prefixes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +66,7 @@ class LoaderContext:
     journal: CrashJournal
     rollback: Rollback | None
     parser: ParserProcess
-    reserved: frozenset[str]
+    reserved: ReservedNames
     proofs: ParallelProofs | None = None
     system: System = SYSTEM
 
@@ -75,7 +74,7 @@ class LoaderContext:
 def build_loader(
     settings: Settings,
     folder: Path,
-    wings: Iterable[Wing[Any]],
+    wings: Sequence[Wing[Any]],
     system: System = SYSTEM,
 ) -> LoaderContext:
     """Build the loader of a daemon that serves `folder`, of which nothing is read yet."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 import anyio
@@ -15,7 +15,6 @@ from widgetd.base.files.hints import Hints
 from widgetd.base.tasks import while_running
 from widgetd.daemon.loading import build_catalog
 from widgetd.daemon.reloading import reloading
-from widgetd.daemon.wings import read_upstreams
 from widgetd.server.catalog.loader import Loader
 from widgetd.server.catalog.registry import Registry
 from widgetd.server.mcp.assembly import attach
@@ -49,8 +48,12 @@ def register(
     """
     declared = None if upstreams is None else Path(upstreams)
     settings = Settings(dir=Path(folder), upstreams=declared)
-    # Now, so that this call raises the faults of the file.
-    read_upstreams(declared, local_store().answers)
+    if declared is not None:
+        # Imported late: most programs need no wing.
+        from widgetd.daemon.wings import read_upstreams  # noqa: PLC0415
+
+        # Now, so that this call raises the faults of the file.
+        read_upstreams(declared, local_store().answers)
     root = folder_of(settings)
 
     @asynccontextmanager
@@ -80,12 +83,17 @@ async def _follow(
 ) -> None:
     load = Loader(server.admit, strict=settings.strict).load
     catalog = build_catalog(settings, root, load)
-    upstream_services = read_upstreams(settings.upstreams, server.store.answers)
-    if upstream_services.feeds is not None:
-        server.rendering.feeds = upstream_services.feeds
-    async with (
-        reloading(server, settings, catalog, hints=Hints(), health=Health(), stop=stop),
-        while_running(upstream_services.run),
-    ):
+    upstreams = None
+    if settings.upstreams is not None:
+        from widgetd.daemon.wings import read_upstreams  # noqa: PLC0415 - as above
+
+        upstreams = read_upstreams(settings.upstreams, server.store.answers)
+        if upstreams.feeds is not None:
+            server.rendering.feeds = upstreams.feeds
+    async with AsyncExitStack() as running:
+        reloads = reloading(server, settings, catalog, hints=Hints(), health=Health(), stop=stop)
+        await running.enter_async_context(reloads)
+        if upstreams is not None:
+            await running.enter_async_context(while_running(upstreams.run))
         scanned.set()
         await stop.wait()

@@ -37,7 +37,7 @@ admit = partial(tool_entry, reserved=NAMES)
 """Builds a widget's entry in a list of tools, for commands that serve no client."""
 
 
-def read_upstreams(file: Path | None, answers: Cache) -> UpstreamServices:
+def read_upstreams(file: Path, answers: Cache) -> UpstreamServices:
     """Return the services of the upstreams of a file, for the server of another program.
 
     Raises:

@@ -106,13 +106,13 @@ class Wing(Generic[Options]):
     Attributes:
         options: A dataclass, whose fields are settings.
         tools: The tools of its toolsets. Their names are reserved even if the wing is off.
-        reserved: Further reserved names.
+        reserved_prefix: The beginning of further reserved names; empty for none.
     """
 
     options: type[Options]
     tools: Sequence[BuiltinTool] = ()
     resources: Sequence[BuiltinResource] = ()
-    reserved: frozenset[str] = frozenset()
+    reserved_prefix: str = ""
 
     def tools_for(self, _options: Options) -> Sequence[BuiltinTool]:
         """Return the tools under these settings; raise `ConfigError` for bad ones."""

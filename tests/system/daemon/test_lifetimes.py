@@ -13,7 +13,7 @@ import pytest
 from stress.endings import open_streams
 from stress.probing import wait_until_refused
 from tests.support.clients import connect_client, over_stdio
-from tests.support.daemons import serving
+from tests.support.daemons import needs_wings, serving
 from tests.support.forked_daemons import forked_daemon, run_forked
 from tests.support.logs import captured_logs
 from tests.support.processes import daemon_process
@@ -24,6 +24,7 @@ from tests.unit.base.files.deep import LONGEST, deep
 from widgetd.cli import main
 
 
+@needs_wings
 async def test_greeting_names_the_url_the_number_of_widgets_and_a_client_command(
     tmp_path: Path,
 ) -> None:
@@ -114,6 +115,7 @@ async def test_stdio_transport_ends_with_stdin(tmp_path: Path) -> None:
     assert ended.stdout == b""
 
 
+@needs_wings
 @pytest.mark.parametrize(
     ("arguments", "code", "sentence"),
     [

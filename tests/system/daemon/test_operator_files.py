@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.daemons import needs_wings
 from tests.support.logs import captured_logs
 from widgetd.base.errors import ConfigError
 from widgetd.cli import main
@@ -52,6 +53,7 @@ def test_files_beside_the_served_folder_are_accepted(tmp_path: Path) -> None:
     require_files_outside(Settings(token_file=file, upstreams=tmp_path / "none"), widgets)
 
 
+@needs_wings
 def test_dev_warns_of_operators_files_in_the_served_folder(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -21,7 +21,7 @@ import httpx2
 import pytest
 
 from tests.support.clients import connect_client
-from tests.support.daemons import serving
+from tests.support.daemons import needs_wings, serving
 from tests.support.forked_daemons import ForkedProcess, forked_daemon
 from tests.support.processes import PATIENCE_S, Served
 from tests.support.widgets import greeting, source, widget_file
@@ -212,6 +212,7 @@ async def test_daemon_in_a_process_of_others_does_not_end_it(tmp_path: Path) -> 
         assert signal.getitimer(signal.ITIMER_VIRTUAL) == (0, 0)
 
 
+@needs_wings
 async def test_every_drawing_is_journalled_while_it_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -28,21 +28,8 @@ if TYPE_CHECKING:
     from widgetd.author.browser.keywords import Keyword
 
 KEYWORD_PREFIX = "kw_"
-"""Start of the name of a keyword's own tool."""
-
-SLUGS = (
-    *("show_widget", "show_tree", "set_theme", "set_width", "set_locale", "reload"),
-    *("press", "enter_text", "clear", "choose", "check", "uncheck", "pick_date", "press_key"),
-    *("hover", "scroll_to", "submit"),
-    *("expect_visible", "expect_hidden", "expect_text", "expect_value", "expect_enabled"),
-    *("expect_count", "expect_action", "expect_message", "expect_link", "expect_tree"),
-    *("expect_aria", "expect_accessible", "expect_quiet"),
-    *("look", "picture", "read_text", "read_value"),
-)
-"""The keywords that are tools, by name."""
-
-NAMES = frozenset(KEYWORD_PREFIX + slug for slug in SLUGS)
-"""Names of all tools that keywords may be."""
+"""Start of the name of a keyword's own tool. No widget's name may begin so: a start knows no
+keyword, whose modules take longer to import than all else."""
 
 
 def _answer(name: str) -> Any:

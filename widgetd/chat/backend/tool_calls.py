@@ -27,10 +27,12 @@ from widgetd.core.widget.components import to_chatkit
 from widgetd.core.widget.components.tree import ROOTS
 from widgetd.core.widget.summary import remove_paths
 from widgetd.server.access.principal import Principal
-from widgetd.server.mcp.builtin.catalog import rename_arguments
+from widgetd.server.mcp.builtin import CORE_TOOLS
 
 SensitivePaths = Callable[[str, Mapping[str, Any]], tuple[str, ...]]
 """Returns the dotted paths in the arguments of a tool's call that its widget calls sensitive."""
+
+_ROWS = {row.name: row for row in CORE_TOOLS}
 
 
 def _label(tool: Tool) -> str:
@@ -68,8 +70,8 @@ class ToolCallHooks(RunHooks[AgentContext[Principal]]):
         facts = "failed" if failed else f"{ms:.0f} ms · {len(text) // 4} tokens"
         name = tool.name.rpartition("__")[2] if call is None else call.tool_name
         arguments = as_object(context.tool_arguments)
-        if name == "render_widget":
-            arguments = dict(rename_arguments(arguments))
+        if name in _ROWS:
+            arguments = dict(_ROWS[name].reads(arguments))
         if isinstance(arguments.get("arguments"), str):
             arguments["arguments"] = as_object(arguments["arguments"])
         public = remove_paths(arguments, self._sensitive(name, arguments))
@@ -123,8 +125,9 @@ class ToolCallHooks(RunHooks[AgentContext[Principal]]):
         )
         mark = meta.get("widgetd/render", {})
         arguments = dict(call.arguments)
-        if call.tool_name == "render_widget":
-            arguments = as_object(rename_arguments(arguments).get("arguments"))
+        row = _ROWS.get(call.tool_name)
+        if row is not None and row.widget_argument:
+            arguments = as_object(row.reads(arguments).get("arguments"))
         tool = mark.get("widget", "")
         # A conversation outlives the process, a sensitive argument must not: such a widget is
         # drawn from the render, for as long as that is kept.

@@ -44,7 +44,6 @@ from widgetd.core.schema.json_text import NotJsonError, parse_plain
 from widgetd.server.access.auth import Access, steps_up
 from widgetd.server.access.principal import Caller, ClientInfo, Profile
 from widgetd.server.mcp import asgi, sdk
-from widgetd.server.mcp.builtin.catalog import target_of
 from widgetd.server.mcp.handlers import CALLS, LISTS, READS, call_tool, read_resource
 from widgetd.server.mcp.limits import LIMITS
 from widgetd.server.mcp.middleware import authorize, caller_of
@@ -413,7 +412,7 @@ def _may_wait(server: Server, request: Request) -> bool:
     builtin = server.builtin.get(request.params["name"])
     if builtin is not None and builtin.waits:
         return True
-    name, given = target_of(request.params)
+    name, given = server.builtin.target_of(request.params)
     widget = request.caller.snapshot.widgets.get(name)
     if widget is None or not widget.definition.sidecar.feeds or (feed := widget.feed) is None:
         return False

@@ -30,7 +30,6 @@ from widgetd.server.access.principal import (
     Profile,
 )
 from widgetd.server.mcp import sdk
-from widgetd.server.mcp.builtin.catalog import target_of
 from widgetd.server.mcp.handlers import CALLS, LISTS
 from widgetd.server.mcp.requested_profile import read_profile
 from widgetd.server.mcp.roots import LISTEN, Root
@@ -133,7 +132,7 @@ def requirements_of(server: Server, method: str, params: Mapping[str, Any]) -> R
         return Requirements(READ, waits=method == LISTEN)
     name = params.get("name")
     tool = server.builtin.get(name) if isinstance(name, str) else None
-    if tool is None or name == "render_widget":
+    if tool is None:
         return Requirements(CALL)
     return Requirements(tool.scope, tool.cost, tool.waits)
 
@@ -167,7 +166,7 @@ async def authorize(
             return await observe_call(
                 partial(answer, admitted),
                 params,
-                target_of,
+                server.builtin.target_of,
                 caller,
                 builtin=server.builtin,
                 observers=server.options.observers,

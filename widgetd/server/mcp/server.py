@@ -7,7 +7,7 @@ It knows nothing of files, ports, signals or of how messages arrive; `assembly` 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from types import MappingProxyType
@@ -55,7 +55,7 @@ class ServerOptions:
         anonymous: The principal of requests without a token.
         sessions: Limits on legacy sessions over HTTP.
         builtin: The rows of built-in tools of all toolsets.
-        reserved: Further names that no widget may take.
+        reserved: Names that no widget may X.
         toolsets: The toolsets that are on besides `core`.
         readable: The resources of all toolsets.
         services: The services of toolsets, by toolset.
@@ -77,7 +77,7 @@ class ServerOptions:
     sessions: SessionBounds = field(default_factory=SessionBounds)
     journal: CrashJournal | None = None
     builtin: Sequence[BuiltinTool] = CORE_TOOLS
-    reserved: frozenset[str] = frozenset()
+    reserved: Container[str] | None = None
     toolsets: Sequence[str] = ()
     readable: Sequence[BuiltinResource] = ()
     services: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
@@ -139,7 +139,7 @@ class Server:
             "image_origins": resources.image_origins,
         }
         self.entry_fields: Callable[[Widget], dict[str, Any]] = partial(entry_fields, **listed)
-        reserved = builtin.reserved | options.reserved
+        reserved = builtin.reserved if options.reserved is None else options.reserved
         self.admit: Callable[[Widget], bytes] = partial(tool_entry, **listed, reserved=reserved)
         self.listings = ToolListings(
             self.admit,

@@ -17,12 +17,15 @@ from widgetd.server.web.page import PAGE_HEADERS
 _REVALIDATED = {"cache-control": "no-cache"}
 """The client asks at each request whether its copy is still the newest."""
 
+_SHARED = ("element.js", "gallery.css", "host.js", "markdown.js")
+"""The files that pages of several rooms use."""
+
 
 @cache
 def static_files(package: str, folder: str = "static") -> Mapping[str, bytes]:
-    """Return by name the files of a package's folder, and the scripts that pages share."""
+    """Return by name the files of a package's folder, and those that pages share."""
     own = (files(package) / folder).iterdir()
-    shared = (files("widgetd.view") / name for name in ("element.js", "host.js", "markdown.js"))
+    shared = [files("widgetd.view") / name for name in _SHARED]
     return {file.name: file.read_bytes() for file in (*own, *shared)}
 
 

@@ -31,7 +31,7 @@ def html(template: str, context: Mapping[str, Any]) -> str:
 @cache
 def inline_stylesheet() -> Markup:
     """Return the gallery's stylesheet, for pages that have no gallery to fetch it from."""
-    css = files("widgetd.author.gallery") / "static" / "gallery.css"
+    css = files("widgetd.view") / "gallery.css"
     return Markup(css.read_text(encoding="utf-8"))  # noqa: S704 - it is ours
 
 

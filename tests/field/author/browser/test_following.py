@@ -22,7 +22,7 @@ from tests.support.daemons import serving
 from tests.support.widgets import widget_file
 from tests.system.server.mcp.listening import hearing
 from widgetd.author.browser.keywords import KEYWORDS
-from widgetd.author.browser.toolset import NAMES, keyword_tools
+from widgetd.author.browser.toolset import keyword_tools
 from widgetd.base.errors import ConfigError
 
 ADA, BO = "ada-ada-ada-ada-ada", "bo-bo-bo-bo-bo-bo-bo"
@@ -152,7 +152,8 @@ async def test_keywords_are_tools_where_they_are_chosen(tmp_path: Path) -> None:
             wrong = await answer(client, "kw_press", session_id=mine, target="Save")
             left_out = await client.call_tool("kw_set_width", {"session_id": mine, "width": 300})
 
-    assert {name for name in listed if name.startswith("kw_")} == NAMES - {
+    names = {f"kw_{slug}" for slug, row in KEYWORDS.items() if row.is_tool}
+    assert {name for name in listed if name.startswith("kw_")} == names - {
         "kw_set_locale",
         "kw_set_width",
     }
@@ -195,7 +196,9 @@ async def test_each_resource_of_a_session_has_the_media_type_of_its_content(tmp_
 def test_keyword_tool_takes_the_arguments_of_its_keyword() -> None:
     tools = keyword_tools(["all"])
 
-    assert {one.name for one in tools} == NAMES
+    assert {one.name for one in tools} == {
+        f"kw_{slug}" for slug, row in KEYWORDS.items() if row.is_tool
+    }
     assert len(tools) == 34
     for tool in tools:
         row = KEYWORDS[tool.name.removeprefix("kw_")]

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.daemons import serving
+from tests.support.daemons import needs_wings, serving
 from tests.support.sockets import exchange, modern_request
 from tests.support.widgets import widget_file
 from tests.system.server.web.asking import ask
@@ -203,6 +203,7 @@ def test_settings_of_jwts_belong_together() -> None:
     )
 
 
+@needs_wings
 async def test_gallery_shows_elevated_widgets_only_to_callers_with_their_scope(
     tmp_path: Path,
 ) -> None:

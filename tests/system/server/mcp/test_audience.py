@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.daemons import serving
+from tests.support.daemons import needs_wings, serving
 from tests.support.widgets import build_widget, snapshot_of, widget_file
 from tests.system.server.web.asking import ask
 from widgetd.base.errors import Finding
@@ -28,6 +28,7 @@ FILES = {
 }
 
 
+@needs_wings
 @pytest.mark.parametrize(
     ("token", "names"),
     [

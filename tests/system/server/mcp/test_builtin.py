@@ -16,12 +16,11 @@ from tests.support.daemons import PATIENCE_S
 from tests.support.widgets import build_widget, snapshot_of
 from widgetd.base.errors import ConfigError, WidgetError
 from widgetd.core.widget.naming import slugify
-from widgetd.daemon.wings import ROWS
 from widgetd.server.access.principal import ADMIN, CALL, READ, Caller, Principal
 from widgetd.server.catalog.registry import Registry
 from widgetd.server.mcp import sdk
 from widgetd.server.mcp.assembly import build
-from widgetd.server.mcp.builtin import CORE_TOOLS
+from widgetd.server.mcp.builtin import CORE_TOOLS, OPERATE_TOOLS
 from widgetd.server.mcp.builtin.table import BuiltinTool, ToolContext
 from widgetd.server.mcp.listing import Pages
 from widgetd.server.mcp.server import Server, ServerOptions
@@ -105,7 +104,8 @@ def tools_for(server: Server, principal: Principal) -> Pages:
 def test_list_without_toolsets_is_byte_for_byte_the_same_as_without_their_rows() -> None:
     registry = Registry(snapshot_of(build_widget()))
     servers = [
-        build(registry, local_store(), ServerOptions(builtin=rows)) for rows in (CORE_TOOLS, ROWS)
+        build(registry, local_store(), ServerOptions(builtin=rows))
+        for rows in (CORE_TOOLS, (*CORE_TOOLS, *OPERATE_TOOLS))
     ]
     lists = [tools_for(server, Principal()).encode() for server in servers]
 

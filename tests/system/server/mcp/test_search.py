@@ -14,10 +14,10 @@ from tests.support.widgets import build_widget, snapshot_of
 from widgetd.base.files.folder import bundled_folder
 from widgetd.core.widget.widget import Widget
 from widgetd.daemon.loading import build_catalog
-from widgetd.daemon.wings import admit
 from widgetd.server.access.principal import Caller
 from widgetd.server.catalog.loader import Loader
 from widgetd.server.catalog.snapshot import Snapshot
+from widgetd.server.render.entry import tool_entry
 from widgetd.server.search.search import MANY, Search
 from widgetd.server.search.search_index import words
 from widgetd.settings import Settings
@@ -108,7 +108,7 @@ def test_stop_words_match_nothing() -> None:
 
 
 def load_widgets(folder: Path) -> dict[str, Widget]:
-    load = Loader(admit).load
+    load = Loader(tool_entry).load
     return dict(build_catalog(Settings(), folder, load, quiet_ms=0).scan().widgets)
 
 

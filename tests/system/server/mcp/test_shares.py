@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.daemons import serving
+from tests.support.daemons import needs_wings, serving
 from tests.support.widgets import widget_file
 from tests.system.server.mcp.test_access import call, code_of
 from tests.system.server.web.asking import ask
@@ -52,6 +52,7 @@ async def by_looking_at_its_page(url: str, token: str) -> str:
 WAYS = (by_its_tool, by_render_widget, by_a_post, by_looking_at_its_page)
 
 
+@needs_wings
 @pytest.mark.parametrize("make", WAYS)
 async def test_flood_of_renders_displaces_none_of_others(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, make: Callable[[str, str], Awaitable[str]]

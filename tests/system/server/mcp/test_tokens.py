@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.daemons import needs_wings
 from tests.support.widgets import bundled_widgets
 from widgetd.base.files.folder import bundled_folder
 from widgetd.cli import main
@@ -78,6 +79,7 @@ def test_every_result_has_one_summary_of_25_tokens_and_the_facts_of_its_question
         assert facts.get("categories", []) == arguments.get("categories", [])[:2]
 
 
+@needs_wings
 def test_guide_for_developers_shows_the_total_of_the_command(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -18,7 +18,7 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Mount
 from starlette.types import Receive, Scope, Send
 
-from tests.support.daemons import serving
+from tests.support.daemons import needs_wings, serving
 from tests.support.logs import captured_logs
 from tests.support.sockets import PATIENCE_S, answer, connect, exchange, modern_request
 from tests.support.widgets import widget_file
@@ -297,6 +297,7 @@ async def test_white_space_around_header_values_is_stripped(tmp_path: Path, spac
     assert b"Hello, Ada" in body
 
 
+@needs_wings
 @pytest.mark.parametrize("path", ["/render/greeting", "/w/greeting.json", "/gallery/files"])
 async def test_body_that_ends_early_logs_no_error(
     tmp_path: Path, path: str, caplog: pytest.LogCaptureFixture

@@ -18,10 +18,10 @@ from widgetd.base.files.source import Source
 from widgetd.core.checks.renders import render_samples
 from widgetd.core.checks.rules import check_widget
 from widgetd.core.widget.widget import Widget
-from widgetd.daemon.wings import admit
 from widgetd.server.catalog.catalog import Catalog
 from widgetd.server.catalog.loader import Loader
 from widgetd.server.catalog.loader import load as load_file
+from widgetd.server.render.entry import tool_entry
 
 WIDGETS = Path(__file__).parents[4] / "widgets"
 BAD = sorted((Path(__file__).parents[3] / "widgets" / "bad").glob("*.widget"))
@@ -44,7 +44,7 @@ NEVER_DRAWN = {
 
 
 def load(content: bytes, sidecar: Source | None = None, *, path: str = "a.widget") -> Widget:
-    return Loader(admit, keeps_parts=True).load(Source.of(path, content), sidecar)
+    return Loader(tool_entry, keeps_parts=True).load(Source.of(path, content), sidecar)
 
 
 @pytest.mark.parametrize(("template", "column"), NEVER_DRAWN.values(), ids=NEVER_DRAWN)
@@ -52,7 +52,7 @@ def test_undrawable_widget_is_refused_and_the_last_good_version_stays(
     template: str, column: int | None, tmp_path: Path
 ) -> None:
     file = tmp_path / "Greeting.widget"
-    catalog = Catalog(tmp_path, Loader(admit).load, quiet_ms=0)
+    catalog = Catalog(tmp_path, Loader(tool_entry).load, quiet_ms=0)
     file.write_text(widget_file())
     good = catalog.scan().widgets["greeting"]
 

@@ -10,15 +10,17 @@ from tests.support.widgets import build_widget, snapshot_of, widget_file
 from widgetd.base.files.folder import bundled_folder
 from widgetd.cli import main
 from widgetd.daemon.loading import build_catalog
-from widgetd.daemon.wings import admit
 from widgetd.server.catalog.loader import Loader
+from widgetd.server.render.entry import tool_entry
 from widgetd.server.search.search import Search
 from widgetd.server.search.wishes import check_wishes
 from widgetd.settings import Settings
 
 
 def test_bundled_wishes_find_their_widgets() -> None:
-    snapshot = build_catalog(Settings(), bundled_folder(), Loader(admit).load, quiet_ms=0).scan()
+    snapshot = build_catalog(
+        Settings(), bundled_folder(), Loader(tool_entry).load, quiet_ms=0
+    ).scan()
     search, found = Search(), {}
     for tool, widget in snapshot.widgets.items():
         assert list(check_wishes(widget, snapshot, search)) == []

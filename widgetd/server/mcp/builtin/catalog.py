@@ -107,17 +107,6 @@ def rename_arguments(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
     return given if len(given) == len(arguments) else arguments
 
 
-def target_of(params: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
-    """Return the name and the arguments of the widget that a call is for, as they were sent."""
-    if params.get("name") == "render_widget" and isinstance(params.get("arguments"), Mapping):
-        params = rename_arguments(params["arguments"])
-    name, arguments = params.get("name"), params.get("arguments")
-    return (
-        name if isinstance(name, str) else "",
-        arguments if isinstance(arguments, Mapping) else {},
-    )
-
-
 def _show_render_example(context: ToolContext[None]) -> Mapping[str, Any] | None:
     """Return a call of the first widget by its author's example."""
     for widget in context.caller.snapshot.widgets.values():
@@ -189,6 +178,7 @@ TOOLS = (
         reads=rename_arguments,
         example=_show_render_example,
         scope=CALL,
+        widget_argument="name",
     ),
     BuiltinTool(
         name="show_render",

@@ -6,7 +6,7 @@ does not see are replaced by pseudonyms.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -49,7 +49,7 @@ class Operations:
     health: Health
     log: LogRing
     audit: Path | None = None
-    names: frozenset[str] = frozenset()
+    names: Container[str] = ()
     sections: dict[str, Callable[[], Any]] = field(default_factory=dict)
 
 

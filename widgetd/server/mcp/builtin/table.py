@@ -6,7 +6,7 @@ are in its own `toolset.py` and reach the server at assembly.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from types import MappingProxyType
@@ -104,6 +104,8 @@ class BuiltinTool:
         destructive: Whether it may replace existing data.
         app_only: Whether it is for the page that shows a widget and hidden from the model.
         listed: Whether clients list it; False where it can only fail.
+        widget_argument: The argument with the name of a widget that it calls, with what is in
+            `arguments`; empty for none.
     """
 
     name: str
@@ -121,6 +123,7 @@ class BuiltinTool:
     destructive: bool = False
     app_only: bool = False
     listed: bool = True
+    widget_argument: str = ""
 
     @property
     def entry_fields(self) -> dict[str, Any]:
@@ -260,6 +263,18 @@ class BuiltinTools(Mapping[str, BuiltinTool]):
     def entries(self, names: frozenset[str]) -> Mapping[str, bytes]:
         return {name: self._entries[name] for name in self._tools if name in names}
 
+    def target_of(self, params: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+        """Return the name and the arguments of the widget that a call is for, as they were sent."""
+        name, arguments = params.get("name"), params.get("arguments")
+        row = self._tools.get(name) if isinstance(name, str) else None
+        if row is not None and row.widget_argument and isinstance(arguments, Mapping):
+            read = row.reads(arguments)
+            name, arguments = read.get(row.widget_argument), read.get("arguments")
+        return (
+            name if isinstance(name, str) else "",
+            arguments if isinstance(arguments, Mapping) else {},
+        )
+
     def check(
         self, name: str, arguments: Mapping[str, Any], context: ToolContext[Any]
     ) -> Mapping[str, Any]:
@@ -289,6 +304,21 @@ class BuiltinTools(Mapping[str, BuiltinTool]):
             return await tool.handler(context.of(tool.toolset), checked)
         except CallError as error:
             return error_result(error)
+
+
+class ReservedNames(Container[str]):
+    """Names that no widget may have: those of tools, whether or not a setting is on.
+
+    A setting, or a keyword that a later release adds, must never rename a widget.
+    """
+
+    def __init__(self, rows: Iterable[BuiltinTool], prefixes: Iterable[str] = ()) -> None:
+        self._names = frozenset(row.name for row in rows)
+        self._prefixes = tuple(prefix for prefix in prefixes if prefix)
+
+    def __contains__(self, name: object) -> bool:
+        """Return whether `name` is one of them."""
+        return name in self._names or (isinstance(name, str) and name.startswith(self._prefixes))
 
 
 def closed_object(

@@ -20,7 +20,7 @@ from widgetd.server.render.mock import mocks
 Language = Literal["ts", "python"]
 
 BUILTIN = {tool.name: tool.input_schema for tool in ROWS}
-TSC = Path(__file__).parents[4] / "view" / "node_modules" / ".bin" / "tsc"
+TSC = Path(__file__).parents[3] / "view" / "node_modules" / ".bin" / "tsc"
 
 SCHEMA = {
     "type": "object",
