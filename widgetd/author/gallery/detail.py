@@ -123,7 +123,7 @@ async def widget_page(gallery: Gallery, request: Request) -> dict[str, Any] | Re
         "preview": shown,
         "tool_tokens": tokens_of_tool(widget),
         "changes": changes,
-        "tests": () if gallery.built is not None else results_of(tool),
+        "tests": () if gallery.built is not None else results_of(gallery.file(widget)),
         "shown": _select(gallery, shown),
     }
 

@@ -79,6 +79,9 @@ class Gallery:
         with self.server.rendering.journal.rendering(widget.key):
             return states.list_states(widget)
 
+    def file(self, widget: Widget) -> Path:
+        return self.folder / widget.definition.path
+
     def images(self, widget: Widget) -> list[str]:
         allowed = {*widget.definition.image_origins, *self.image_origins}
         if self.sample_images:

@@ -68,7 +68,7 @@ async def grid_page(gallery: Gallery, request: Request) -> dict[str, Any]:
 
 async def evidence(gallery: Gallery, request: Request) -> Response:
     """Answer with a picture of a failed test of the widget."""
-    results = results_of(gallery.widget(request).tool)
+    results = results_of(gallery.file(gallery.widget(request)))
     path = "{id}/{name}".format_map(request.path_params)
     content = read_picture(path, results)
     if content is None:

@@ -27,7 +27,7 @@ class TestResult:
 
     Attributes:
         name: Path of the file, with the name of the test.
-        widget: The tool of the tested widget.
+        widget: The absolute path of the tested widget's file.
         digest: The version that was tested, as `Widget.key`.
         outcome: `passed`, `failed` or `skipped`.
         problem: The first line of what failed.
@@ -58,9 +58,10 @@ def read_results(folder: Path = FOLDER) -> Sequence[TestResult]:
     return ()
 
 
-def results_of(tool: str) -> list[TestResult]:
-    """Return the results of the tests of one widget, the failed ones first."""
-    results = [one for one in read_results() if one.widget == tool]
+def results_of(file: Path) -> list[TestResult]:
+    """Return the results of the tests of the widget in `file`, the failed ones first."""
+    path = str(file.resolve())
+    results = [one for one in read_results() if one.widget == path]
     return sorted(results, key=lambda one: one.outcome)
 
 

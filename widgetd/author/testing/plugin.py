@@ -200,7 +200,8 @@ class WidgetItem(pytest.Item):
             fault = server.registry.current.faults.get(self.path.name)
             raise NotServedError(str(fault or "it is not served"))
         if widget := server.registry.current.widgets.get(self.case.widget):
-            self.details |= {"widget": widget.tool, "digest": widget.key}
+            tested = (self.folder / widget.definition.path).resolve()
+            self.details |= {"widget": str(tested), "digest": widget.key}
         baselines = Baselines(
             home=self.path.parent,
             prefix=f"pictures/{self.path.name.removesuffix(TESTS_SUFFIX)}/{self.case.baseline}",

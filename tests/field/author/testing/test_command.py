@@ -105,9 +105,12 @@ def test_failing_step_is_reported_with_its_line_and_a_picture(failed: Failed) ->
 
 @needs_browser
 async def test_page_of_a_widget_marks_the_results_of_its_last_tests(
-    failed: Failed, monkeypatch: pytest.MonkeyPatch
+    failed: Failed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(failed.folder)
+    (tmp_path / "Controls.widget").write_text(controls_file())
+    async with serving(tmp_path, gallery=True) as url, client(url) as asking:
+        foreign = (await asking.get("/w/controls")).text
     async with serving(failed.folder, gallery=True) as url, client(url) as asking:
         page = (await asking.get("/w/controls")).text
         [path] = re.findall(r'href="(/w/controls/tests/[^"]+[.]png)"', page)
@@ -118,6 +121,7 @@ async def test_page_of_a_widget_marks_the_results_of_its_last_tests(
             while "(an earlier version)" not in (await asking.get("/w/controls")).text:
                 await anyio.wait_all_tasks_blocked()
 
+    assert "tests passed" not in foreign
     assert ">0 of 1 tests passed</a>" in page
     assert "Controls.test.yaml::acts" in page
     assert "expected Follow, got Track" in page
