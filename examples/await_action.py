@@ -2,9 +2,9 @@
 
     python -m examples.await_action
 
-One client plays the agent, another the page that shows the widget and passes on
-what its user did. An action stays until a later `after` says that it was dealt
-with, so an agent that lost its connection asks again and loses nothing.
+The text of the widget ends with an address, which the user opens in a browser.
+An action stays until a later `after` says that it was dealt with, so an
+agent that lost its connection asks again and loses nothing.
 """
 
 from __future__ import annotations
@@ -14,29 +14,27 @@ from typing import Any
 from uuid import uuid4
 
 import anyio
+from httpx2 import AsyncClient
 from mcp import Client
-from mcp.client.extension import advertise
 
 from examples.served import serve_widgets
 
 FORM = "payment_form"
 
-PAGE = [advertise("io.modelcontextprotocol/ui", {"mimeTypes": ["text/html;profile=mcp-app"]})]
-"""What a host says that shows pages: only their tools are offered to it."""
-
 
 async def main() -> None:
     """Show a form, wait for an action, and let go of it."""
-    async with serve_widgets() as url, Client(url) as agent, Client(url, extensions=PAGE) as page:
+    async with serve_widgets() as url, Client(url) as agent:
         details = await answer(agent, "get_widget_details", names=[FORM])
         shown = await agent.call_tool(FORM, details["items"][0]["example"])
         render_id = (shown.meta or {})["widgetd/render"]["id"]
         confirm = (shown.structured_content or {})["confirm"]
-        print(f"shown     {FORM}, with the button {confirm['label']}")
+        address = next(block.text.split()[-1] for block in shown.content if block.type == "text")
+        print(f"shown     {FORM}, with the button {confirm['label']}, at {address}")
 
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(wait, agent, render_id)
-            tasks.start_soon(press, page, render_id, confirm["action"])
+            tasks.start_soon(press, address, confirm["action"])
 
 
 async def wait(agent: Client, render_id: str) -> None:
@@ -50,18 +48,13 @@ async def wait(agent: Client, render_id: str) -> None:
     print(f"let go    {len(again['actions'])} left, {again['status']}")
 
 
-async def press(page: Client, render_id: str, action: dict[str, Any]) -> None:
-    """Submit the form as the page does when the user presses the button."""
+async def press(address: str, action: dict[str, Any]) -> None:
+    """Submit the form as the page at the address does when the user presses the button."""
     payload = {**action["payload"], "payment": {"method": "card"}}
-    pressed = await answer(
-        page,
-        "widget_action",
-        render_id=render_id,
-        action=action["type"],
-        payload=payload,
-        idempotency_key=str(uuid4()),
-    )
-    print(f"pressed   {action['type']}: {pressed['status']}")
+    press = {"action": action["type"], "payload": payload, "idempotency_key": str(uuid4())}
+    async with AsyncClient() as browser:
+        result = await browser.post(f"{address.partition('#')[0]}/widget_action", json=press)
+    print(f"pressed   {action['type']}: {result.json()['structuredContent']['status']}")
 
 
 async def answer(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:

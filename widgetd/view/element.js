@@ -2,13 +2,7 @@
  * `<widgetd-view address="http://127.0.0.1:8787/see/r_…">`: one render, as its own page shows it.
  *
  * The view draws it in a sandbox, follows its updates, and sends what the user does.
- *
- * @typedef {CustomEvent<{tool: string, title: string, controls: boolean}>} OpenEvent `widgetd-open`:
- *   it is drawn; without `controls`, another browser has them.
- * @typedef {CustomEvent<{action: string, payload: object, status: string}>} ActionEvent
- *   `widgetd-action`: the user acted, and the server took it (`accepted`, `done`), or did not.
- * @typedef {CustomEvent<{status: number, isShown: boolean}>} EndEvent `widgetd-end`: it has expired,
- *   or the address shows nothing; `status` is the server's, 0 if it cannot be reached.
+ * `examples/web/widgetd-view.d.ts` has the types of its events: `widgetd-open`, `-action` and `-end`.
  */
 
 import { Frame } from "./host.js";

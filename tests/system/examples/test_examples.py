@@ -167,7 +167,7 @@ async def test_langchain_adapters_find_the_tree_in_the_artifact() -> None:
 async def test_agent_gets_the_action_of_a_form_and_acknowledges_it() -> None:
     lines = await run_example("await_action")
 
-    assert lines[0] == "shown     payment_form, with the button Pay £15"
+    assert lines[0].startswith("shown     payment_form, with the button Pay £15, at http://127.")
     assert sorted(lines[1:]) == [
         'heard     payment.start {"payment": {"method": "card"}, "paymentId": "pay_1"}',
         "let go    0 left, timeout",

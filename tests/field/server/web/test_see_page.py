@@ -19,7 +19,7 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import Implementation
 
-from tests.field.server.web.browsing import browsing, files_of, needs_browser
+from tests.field.server.web.browsing import browsing, needs_browser
 from tests.support.daemons import serving
 from tests.support.examples import SCALE
 from tests.support.logs import captured_logs
@@ -203,20 +203,6 @@ async def test_address_of_nothing_shows_one_friendly_page() -> None:
         assert answer.status == 404
 
 
-async def test_other_pages_embed_the_element() -> None:
-    examples = WIDGETS.parent / "examples" / "web"
-    with files_of(examples) as site:
-        async with (
-            serving(WIDGETS, links="auto", cors_origin=(site,)) as url,
-            browsing() as page,
-        ):
-            await page.goto(f"{site}/plain.html?server={url}")
-            await page.frame_locator("iframe").get_by_role("button", name="Add task").click()
-            await page.get_by_text("task.create").wait_for()
-            said = json.loads(await page.locator("output").inner_text())
-    assert said["status"] == "accepted"
-
-
 SECRET = """
 sensitive = ["payload.pin"]
 [actions."seat.book"]
@@ -249,7 +235,7 @@ async def booking(airline: Airline, ttl_s: float = 60) -> AsyncIterator[tuple[An
     ):
         await page.add_init_script(RECORD)
         text, _ = await call(client, "seats", {"number": "PA 845"})
-        await page.goto(text.rpartition("Show the user this address: ")[2])
+        await page.goto(text.rpartition("Show the user: ")[2])
         await page.frame_locator("iframe").get_by_role("button", name="Book").wait_for()
         yield client, page
 
