@@ -78,8 +78,8 @@ def _results(widgets: Sequence[Path]) -> Iterator[tuple[str, dict[str, Any]]]:
         snapshot = server.registry.current
         for widget in snapshot.widgets.values():
             state = show_state(widget, SAMPLE)
-            render = server.rendering.make(
-                widget, state.arguments, snapshot.generation, owner="", made=state.render
+            render = server.rendering.compute_now(
+                widget, state.arguments, snapshot.generation, owner="", drawing=state.render
             )
             policy = Policy(inline_max_bytes=len(render.tree))
             result = tool_result(render, "chatkit", policy=policy).values()

@@ -113,8 +113,10 @@ class Person:
             return
         flight = f"PA {self.number}"
         generation = server.registry.current.generation
-        render = await server.rendering.render(
-            widget, {"number": flight}, generation, owner=principal.name
+        render = await server.rendering.store(
+            await server.rendering.compute(
+                widget, {"number": flight}, generation, owner=principal.name
+            )
         )
         seat = f"s{self.number}"
         arguments = {

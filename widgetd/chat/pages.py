@@ -291,7 +291,7 @@ async def render_of(
     if arguments is None:
         return None
     try:
-        fresh = rendering.make(served, arguments, server.registry.current.generation)
+        fresh = rendering.compute_now(served, arguments, server.registry.current.generation)
     except CallError:
         return stored
     await store_if_interactive(server, fresh, caller)

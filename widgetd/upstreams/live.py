@@ -237,8 +237,12 @@ class LiveFeeds:
         after = {**kept, **filled.arguments}
         if after == before and not was_stale:
             return
-        drawn = await self.rendering.draw_whole(
-            live.widget, after, self.registry.current.generation, owner=standing.owner
+        drawn = await self.rendering.compute(
+            live.widget,
+            after,
+            self.registry.current.generation,
+            owner=standing.owner,
+            is_filled=True,
         )
         tell = _changed_facts(live.widget, live.feed, before, after)
 

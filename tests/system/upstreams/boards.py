@@ -105,12 +105,10 @@ class Boards:
         """Call the widget."""
         caller = caller_for(self.server, LOCAL)
         widget = caller.snapshot.widgets[tool]
-        return await self.server.rendering.render(
-            widget,
-            arguments or {"gate": "B4"},
-            caller.snapshot.generation,
-            owner=caller.principal.name,
-        )
+        generation, owner = caller.snapshot.generation, caller.principal.name
+        rendering, arguments = self.server.rendering, arguments or {"gate": "B4"}
+        render = await rendering.compute(widget, arguments, generation, owner=owner)
+        return await rendering.store(render)
 
     async def follow(self, render: StoredRender, after: int = 1) -> StoredRender:
         """Wait as a page does for a version after this one."""

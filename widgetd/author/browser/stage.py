@@ -320,7 +320,9 @@ class Stage:
         """
         rendering, owner = self.server.rendering, self.caller.principal.name
         generation = self.caller.snapshot.generation
-        render = rendering.make(widget, given.arguments, generation, owner=owner, made=given.render)
+        render = rendering.compute_now(
+            widget, given.arguments, generation, owner=owner, drawing=given.render
+        )
         await self.server.store.renders.put(render)
         await self.show_render(widget, given, render, state=state, in_place=in_place)
 

@@ -48,7 +48,7 @@ class Tiles:
 
 def render_of(server: Server, widget: Widget, shown: ShownState) -> StoredRender:
     generation = server.registry.current.generation
-    return server.rendering.make(widget, shown.arguments, generation, made=shown.render)
+    return server.rendering.compute_now(widget, shown.arguments, generation, drawing=shown.render)
 
 
 def result_of(render: StoredRender, profile: Literal["chatkit", "split"]) -> dict[str, Any]:

@@ -46,13 +46,13 @@ async def keep_render(server: Server, user: object, name: str, read: Read) -> di
         if name not in snapshot.widgets:
             raise unknown_widget(name, snapshot.widgets)
         params["arguments"] = arguments = await read()
-        render = await server.rendering.render(
+        render = await server.rendering.compute(
             snapshot.widgets[name],
             arguments,
             snapshot.generation,
             owner=caller.principal.name,
-            follow=True,
         )
+        await server.rendering.store(render, follow=True)
         return {"renderId": render.id, "uri": render_uri(render.id), "summary": render.text}
 
     return await _authorize_and_answer(server, user, params, render)
@@ -170,7 +170,7 @@ async def readable_payload(
             return {}, named
         if widget is not None and (state := arguments.get("state")):
             # The action may be offered in the user's state alone.
-            render = await server.rendering.draw_state(render, widget, state)
+            render = await server.rendering.compute_state(render, widget, state)
         tree = orjson.loads(render.tree)
         action = find_tree_actions(tree)[arguments["action"]]
         payload = action.accept(arguments["payload"], sensitive)

@@ -258,8 +258,8 @@ class ActionRunner:
         if outcome.status == "done":
             try:
                 arguments = press.action.merge(_arguments(newest), value)
-                drawn = await self.rendering.draw_whole(
-                    press.widget, arguments, press.generation, owner=newest.owner
+                drawn = await self.rendering.compute(
+                    press.widget, arguments, press.generation, owner=newest.owner, is_filled=True
                 )
             except CallError:
                 note = "It was done, but this widget cannot show what came of it."

@@ -1,4 +1,4 @@
-"""The path of a call: arguments -> validate -> render -> store -> result.
+"""The path of a call: arguments -> validate -> compute -> store -> result.
 
 Every way to ask for a widget ends here: its own tool, `render_widget`, `show_render`
 and a backend's POST. The transport is unknown here; the caller is an argument.
@@ -114,7 +114,7 @@ class Renderer:
         """
         self._profile(widget, caller)  # before rendering: a refused call costs nothing
         owner, generation = caller.principal.name, caller.snapshot.generation
-        render = await self.render(widget, arguments, generation, owner=owner)
+        render = await self.store(await self.compute(widget, arguments, generation, owner=owner))
         if draws_views(caller.client):
             await self._images.fetch(render.tree)
         return self.result(render, caller)
@@ -214,31 +214,31 @@ class Renderer:
             CallError: The caller has no such render (W2007), the arguments do not fit, another
                 version is the newest (W2406), or updates come too fast (W2201).
         """
-        standing = await self.load(render_id, caller)
+        stored = await self.load(render_id, caller)
         principal = caller.principal
-        may_replace = standing.owner == principal.name or ADMIN in principal.scopes
-        if not may_replace or tool not in ("", standing.tool):
+        may_replace = stored.owner == principal.name or ADMIN in principal.scopes
+        if not may_replace or tool not in ("", stored.tool):
             raise no_render(render_id)
-        drawn = None
+        computed = None
         if arguments is not None:
-            widget = caller.snapshot.widgets.get(standing.tool)
+            widget = caller.snapshot.widgets.get(stored.tool)
             if widget is None:
-                raise unknown_widget(standing.tool, caller.snapshot.widgets)
+                raise unknown_widget(stored.tool, caller.snapshot.widgets)
             check_client(widget, caller)
-            drawn = await self._render(
-                widget, arguments, caller.snapshot.generation, owner=standing.owner
+            computed = await self.compute(
+                widget, arguments, caller.snapshot.generation, owner=stored.owner
             )
 
         def change(newest: StoredRender) -> StoredRender:
             state: Literal["done", "failed"] = "failed" if failed else "done"
-            return replace(drawn or newest, follow=True, state=state, note=note)
+            return replace(computed or newest, follow=True, state=state, note=note)
 
         replaced = await self._store.renders.replace(render_id, change, after=after)
         if replaced is None:
             raise no_render(render_id)
         return replaced
 
-    async def draw_state(
+    async def compute_state(
         self,
         render: StoredRender,
         widget: Widget,
@@ -271,11 +271,11 @@ class Renderer:
                     known = widget.fill(arguments, state=now)
                     now = widget.local.act(action, known, now, payload)
                 # They were valid when the render was made.
-                made = widget.draw(ValidArguments(arguments=arguments), state=now)
+                drawing = widget.draw(ValidArguments(arguments=arguments), state=now)
             return replace(
                 render,
-                tree=made.json,
-                has_actions=has_actions(made.tree, made.json),
+                tree=drawing.json,
+                has_actions=has_actions(drawing.tree, drawing.json),
                 local=_local_mark(widget, arguments, now),
             )
 
@@ -307,59 +307,45 @@ class Renderer:
         served = tool in self._registry.current.widgets
         return not saw or (served and tool not in caller.snapshot.widgets)
 
-    async def render(
-        self,
-        widget: Widget,
-        arguments: Mapping[str, Any],
-        generation: str,
-        *,
-        owner: str,
-        follow: bool = False,
-    ) -> StoredRender:
-        """Render `widget` and store the render, in the quota of the principal `owner`.
+    async def store(self, render: StoredRender, *, follow: bool = False) -> StoredRender:
+        """Store a render in the quota of its owner, and return it.
 
         With `follow`, pages wait for newer versions even if it has no actions.
-
-        Raises:
-            CallError: The arguments do not fit, the feed fails, or the template fails on them.
         """
-        render = await self._render(widget, arguments, generation, owner=owner)
         if follow and not render.has_actions:
             render = replace(render, follow=True)
         await self._store.renders.put(render)
         return render
 
-    async def draw_whole(
-        self, widget: Widget, arguments: Mapping[str, Any], generation: str, *, owner: str
-    ) -> StoredRender:
-        """Render `widget` with all of its arguments, and ask no feed; do not store the render.
-
-        Raises:
-            CallError: The arguments do not fit, or the template fails on them.
-        """
-        filled = Filled(checked=widget.check(arguments))
-        return await self._render(widget, arguments, generation, owner=owner, filled=filled)
-
-    async def _render(
+    async def compute(
         self,
         widget: Widget,
         arguments: Mapping[str, Any],
         generation: str,
         *,
         owner: str,
-        filled: Filled | None = None,
+        is_filled: bool = False,
     ) -> StoredRender:
-        asked = b""
-        if filled is not None:
-            arguments = filled.checked.arguments
+        """Render `widget` for the principal `owner`, and do not store the render.
+
+        With `is_filled`, the arguments are complete and no feed is asked.
+
+        Raises:
+            CallError: The arguments do not fit, the feed fails, or the template fails on them.
+        """
+        asked, filled = b"", None
+        if is_filled:
+            filled = Filled(checked=widget.check(arguments))
         elif widget.definition.sidecar.feeds and (feed := widget.feed) is not None:
             strict = self._policy.strict
             asked = to_json(arguments) if feed.is_live else b""
             filled = await self.feeds.fill(widget, feed, arguments, strict=strict, owner=owner)
+        if filled is not None:
             arguments = filled.checked.arguments
         self._compiled.touch(widget)
-        draw = partial(self._draw, widget, arguments, filled, self.system.clock.steady_s())
-        render = self._finish(widget, await self._run(arguments, draw), generation, owner)
+        evaluate = partial(self._evaluate, widget, arguments, filled, self.system.clock.steady_s())
+        computed = await self._run(arguments, evaluate)
+        render = self._complete(widget, computed, generation, owner)
         if filled is not None and (filled.mark or asked):
             text = f"{render.text} (as of {filled.as_of})" if filled.as_of else render.text
             is_followed = render.follow or bool(asked)
@@ -371,54 +357,60 @@ class Renderer:
             return await self.system.threads.run_blocking(draw, limiter=self._thread_limit)
         return draw()
 
-    def make(
+    def compute_now(
         self,
         widget: Widget,
         arguments: Mapping[str, Any],
         generation: str,
         *,
         owner: str = "",
-        made: Render | None = None,
+        drawing: Render | None = None,
     ) -> StoredRender:
-        """Render `widget` without storing the render, or finish the render `made` of a call.
+        """Render `widget` without storing the render, or complete the `drawing` of a call.
 
         Raises:
             CallError: The arguments do not fit, the template fails on them, or they ended
                 widgetd before (W1014).
         """
         self._compiled.touch(widget)
-        drawn = self._draw(widget, arguments, None, self.system.clock.steady_s(), made)
-        return self._finish(widget, drawn, generation, owner)
+        computed = self._evaluate(widget, arguments, None, self.system.clock.steady_s(), drawing)
+        return self._complete(widget, computed, generation, owner)
 
-    def _draw(
+    def _evaluate(
         self,
         widget: Widget,
         arguments: Mapping[str, Any],
         filled: Filled | None,
         started_s: float,
-        made: Render | None = None,
-    ) -> _Drawn:
+        drawing: Render | None = None,
+    ) -> _Computed:
         with self.journal.rendering(widget.key, self.journal.digest(arguments)):
             identity = self._new_id() if widget.definition.sidecar.ids else ""
             if filled is not None:
-                made = widget.draw(filled.checked, identity=identity)
-            elif made is None:
-                made = widget.call(arguments, strict=self._policy.strict, identity=identity)
+                drawing = widget.draw(filled.checked, identity=identity)
+            elif drawing is None:
+                drawing = widget.call(arguments, strict=self._policy.strict, identity=identity)
             duration_ms = round((self.system.clock.steady_s() - started_s) * 1000, 3)
-            text = widget.summary.text(made.arguments)
+            text = widget.summary.text(drawing.arguments)
             body = ""
             if (widget.definition.sidecar.text or self._policy.text) == "markdown":
-                tree = _draw_public(widget, made)
+                tree = _draw_public(widget, drawing)
                 most = self._policy.text_tokens
                 body = "" if tree is None else to_markdown(tree, most_tokens=most)
-            facts = widget.summary.facts(made.arguments, text)
+            facts = widget.summary.facts(drawing.arguments, text)
         data = to_json({"uiType": widget.definition.ui_type} | facts)
-        return _Drawn(made, duration_ms, text, body, data)
+        return _Computed(drawing, duration_ms, text, body, data)
 
-    def _finish(self, widget: Widget, drawn: _Drawn, generation: str, owner: str) -> StoredRender:
-        made, definition, sidecar = drawn.made, widget.definition, widget.definition.sidecar
+    def _complete(
+        self, widget: Widget, computed: _Computed, generation: str, owner: str
+    ) -> StoredRender:
+        drawing, definition, sidecar = (
+            computed.drawing,
+            widget.definition,
+            widget.definition.sidecar,
+        )
         for observer in self._observers:
-            observer.on_render(widget, made.steps)
+            observer.on_render(widget, drawing.steps)
         # Equal for every render of the widget, and as slow to make as its tree.
         if (known := self._constants.get(widget)) is None:
             known = to_json(ui(widget).wire()), (widget.tool, *definition.tags)
@@ -426,12 +418,12 @@ class Renderer:
         shown, labels = known
         actions = sidecar.actions
         acts = any(note.is_bound for note in actions.values())
-        is_interactive = has_actions(made.tree, made.json)
+        is_interactive = has_actions(drawing.tree, drawing.json)
         local = given = mapped = b""
         if acts or sidecar.state or any(part.is_live for part in sidecar.feeds):
-            valid = made.arguments if made.valid is None else made.valid
-            ids = made.arguments.keys() & set(sidecar.ids)
-            valid = {**valid, **{name: made.arguments[name] for name in ids}}
+            valid = drawing.arguments if drawing.valid is None else drawing.valid
+            ids = drawing.arguments.keys() & set(sidecar.ids)
+            valid = {**valid, **{name: drawing.arguments[name] for name in ids}}
             given = to_json(valid)
             bound = widget.bound_actions.values()
             mapped = to_json(
@@ -442,18 +434,18 @@ class Renderer:
         return StoredRender(
             id=self._new_id(),
             tool=widget.tool,
-            tree=made.json,
+            tree=drawing.json,
             created=self._clock(),
             generation=generation,
             digest=widget.key,
-            duration_ms=drawn.duration_ms,
-            coerced=made.coerced,
+            duration_ms=computed.duration_ms,
+            coerced=drawing.coerced,
             source=widget.source,
             follow=is_interactive,
             repeatable=tuple(name for name, note in actions.items() if note.repeat),
-            text=drawn.text,
-            body=drawn.body,
-            data=drawn.data,
+            text=computed.text,
+            body=computed.body,
+            data=computed.data,
             ui=shown,
             local=local,
             arguments=given,
@@ -468,10 +460,10 @@ class Renderer:
         )
 
 
-class _Drawn(NamedTuple):
+class _Computed(NamedTuple):
     """The results of a call, from whichever thread drew it."""
 
-    made: Render
+    drawing: Render
     duration_ms: float
     text: str
     body: str
@@ -487,13 +479,13 @@ def _local_mark(widget: Widget, arguments: Mapping[str, Any], state: Mapping[str
     return to_json(mark)
 
 
-def _draw_public(widget: Widget, made: Render) -> Mapping[str, Any] | None:
+def _draw_public(widget: Widget, drawing: Render) -> Mapping[str, Any] | None:
     """Return the tree drawn without sensitive arguments; None if it cannot be."""
     sensitive = widget.definition.sidecar.sensitive
     if not sensitive:
-        return made.tree
+        return drawing.tree
     try:
-        return widget.tree(remove_paths(made.arguments, sensitive))
+        return widget.tree(remove_paths(drawing.arguments, sensitive))
     except (CallError, WidgetError):
         return None
 

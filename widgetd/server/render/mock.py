@@ -76,7 +76,7 @@ def answer(
     rendering = Renderer(
         Registry(snapshot), policy, local_store(), clock=lambda: 0.0, new_id=lambda: named
     )
-    render = rendering.make(widget, arguments, snapshot.generation)
+    render = rendering.compute_now(widget, arguments, snapshot.generation)
     still = replace(render, duration_ms=0.0)
     profile = profile_for(policy, widget, Caller(snapshot=snapshot))
     return tool_result(still, profile, policy=policy).values()

@@ -38,8 +38,8 @@ async def test_full_cache_of_renders_gives_the_collector_nothing_to_visit() -> N
 
     async def keep(count: int) -> list[str]:
         renders = [
-            await calls.render(each, each.example or {}, "g", owner="ann")
-            for each in islice(cycle(widgets), count)
+            await calls.store(await calls.compute(widget, widget.example or {}, "g", owner="ann"))
+            for widget in islice(cycle(widgets), count)
         ]
         return [render.id for render in renders]
 

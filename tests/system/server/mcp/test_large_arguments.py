@@ -36,7 +36,7 @@ async def turns_during(arguments: dict[str, Any]) -> int:
             tasks.start_soon(turn)
             await checkpoint()
             try:
-                await rendering.render(table, arguments, "", owner="")
+                await rendering.compute(table, arguments, "", owner="")
             except CallError as error:
                 assert error.code == "W2002"  # noqa: PT017 - some are admitted
             done = True

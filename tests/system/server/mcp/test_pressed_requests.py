@@ -65,7 +65,9 @@ class Shown:
         assert standing is not None
         arguments = {**parse_json(standing.arguments), **changes}
         widget = server.registry.current.widgets["seats"]
-        drawn = await server.rendering.draw_whole(widget, arguments, "", owner=standing.owner)
+        drawn = await server.rendering.compute(
+            widget, arguments, "", owner=standing.owner, is_filled=True
+        )
 
         def change(_newest: StoredRender) -> StoredRender:
             return drawn

@@ -67,13 +67,13 @@ async def widget_action(context: ToolContext[None], arguments: Mapping[str, Any]
         render = dry_run.newest(render)
     widget = context.caller.snapshot.widgets.get(render.tool)
     if widget is not None and (name := arguments["action"]) in widget.definition.sidecar.local:
-        drawn = await context.rendering.draw_state(
+        drawn = await context.rendering.compute_state(
             render, widget, state, name, arguments["payload"]
         )
         return context.rendering.result(drawn, context.caller, is_for_page=True)
     if widget is not None and state:
         # In another state the widget may offer other actions.
-        render = await context.rendering.draw_state(render, widget, state)
+        render = await context.rendering.compute_state(render, widget, state)
     tree = orjson.loads(render.tree)
     offered = _find_offered_action(find_tree_actions(tree), arguments["action"])
     payload = _accept_payload(widget, offered, arguments["payload"])
