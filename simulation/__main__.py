@@ -20,7 +20,7 @@ from pathlib import Path
 
 import structlog
 
-from simulation.mutants import MUTANTS, find
+from simulation.mutants import MUTANTS, find, read_table, write_table
 from simulation.shrink import replay
 from simulation.simulate import Outcome, simulate
 from widgetd.base.logs import get_logger
@@ -81,16 +81,20 @@ def run_seeds(first: int, last: int, jobs: int) -> bool:
 
 def find_mutants(names: list[str]) -> bool:
     """Print the seed that finds each mutant; return whether all were found."""
-    missed = 0
+    missed, seeds = 0, read_table()
     for mutant in MUTANTS:
         if names and mutant.name not in names:
             continue
         outcome = find(mutant, SEARCHED)
         missed += outcome is None
+        if outcome is not None:
+            seeds[mutant.name] = outcome.seed
         seed = "missed" if outcome is None else f"seed {outcome.seed}"
         law = "" if outcome is None else outcome.first.partition(":")[0]
         say(f"| {mutant.name} | {mutant.guards} | {law} | {seed} |")
     say(f"{len(MUTANTS) - missed} of {len(MUTANTS)} mutants found" if not names else "")
+    if not names:
+        write_table(seeds)
     return not missed
 
 

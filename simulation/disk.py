@@ -190,6 +190,14 @@ class Medium:
         except OSError:
             return None
 
+    def holds(self, path: str) -> bool:
+        """Return whether there is a node at a path."""
+        try:
+            self.find(path)
+        except OSError:
+            return False
+        return True
+
     def make_folders(self, path: str) -> Node:
         """Return the folder at a path, made if need be."""
         node = self.top

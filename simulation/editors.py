@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from hashlib import blake2b
 from random import Random
 
 from simulation.disk import Medium
@@ -227,6 +228,24 @@ SAVES = (
     "break_file", "break_sidecar", "delete", "remake", "touch",
     "save_twice", "flap",
 )  # fmt: skip
+
+
+def age_log(content: bytes) -> bytes:
+    """Return a list of generations as widgetd 0.3 wrote it: lines with the hash of the last."""
+    lines: list[bytes] = []
+    files: dict[str, str | None] = {}
+    for line in content.splitlines():
+        seal, _, body = line.partition(b"\t")
+        is_whole = blake2b(body, digest_size=16).hexdigest().encode() == seal
+        record = json.loads(body) if is_whole else {}
+        files |= record.get("files", {})
+        if "generation" in record:
+            after = lines[-1].partition(b"\t")[0].decode() if lines else ""
+            record = {key: value for key, value in record.items() if key != "hash"}
+            body = json.dumps({**record, "after": after, "files": files}).encode()
+            lines.append(blake2b(body, digest_size=16).hexdigest().encode() + b"\t" + body + b"\n")
+            files = {}
+    return b"".join(lines)
 
 
 def swap_mount(medium: Medium, number: int, whole: set[bytes]) -> Steps:

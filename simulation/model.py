@@ -5,25 +5,20 @@ It imports nothing of the product, so no defect of the product excuses itself.
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from math import inf
 
-GRACE_S = 0.25
-"""Time for which a file must be missing to count as deleted."""
+from simulation.pairs import Pair, show
 
-STANDS_S = 3.0
-"""A good pair that stood this long must have been served, if no event is lost."""
-
-MOUNT_GRACE_S = 60.0
-EMPTY_S = 0.95
-NOTICE_S = 0.35
-LIVE_S = 1.0
-
-Pair = tuple[bytes | None, bytes | None]
-"""A file and its sidecar; None for a missing one."""
+GRACE_S = 0.25  # a file must be missing for so long to count as deleted
+MOUNT_GRACE_S = 60.0  # the same of an empty mount
+STANDS_S = 3.0  # a good pair that stood so long must have been served, if no event is lost
+EMPTY_S = 0.95  # an empty half must be found twice, so far apart
+NOTICE_S = 0.35  # clients must have listed so soon after a change
+LAST_GOOD = "the last good version is served"
+LIVE_S = 1.0  # the event loop may stand still for so long
 
 
 @dataclass
@@ -31,7 +26,6 @@ class Served:
     """What one replica serves.
 
     Attributes:
-        pairs: By path.
         place: By path, where in the history of the disk the pair stands.
         up: When it answered, from and until; only of processes that it remembers.
         up_since_s: Since when it answers; None while it does not.
@@ -51,11 +45,8 @@ class Model:
     Attributes:
         good: Contents that are whole and valid.
         doubt_s: Until when faults excuse whatever is late.
-        stands_s: Time in which a change must be noticed.
         mounted_s: When an empty file system was mounted on the folder, while it is there.
         clings_s: Until when files that vanished with a folder may be served.
-        violations: Number by law.
-        first: The first violation, in words.
     """
 
     now: Callable[[], float]
@@ -74,20 +65,15 @@ class Model:
         self.replicas: dict[str, Served] = defaultdict(Served)
         self._meaning: dict[str, dict[str, Pair]] = {}
         self._agreed: dict[str, tuple[object, str]] = {}
-        self._late: dict[str, float] = {}
         self._calls: dict[str, list[tuple[object, str]]] = defaultdict(list)
 
     def violate(self, law: str, subject: str, detail: object = "") -> None:
-        """Count a violation."""
         self.violations[law] += 1
         text = f"{law}: {subject} at {self.now():.4f} s {detail}"
         self.first = self.first or text
         self.on_violation(text)
 
-    # The disk.
-
     def record(self, name: str, pair: Pair) -> None:
-        """Add what the disk holds now."""
         history = self.history[name]
         if not history or history[-1][1] != pair:
             if history:
@@ -95,7 +81,6 @@ class Model:
             history.append((self.now(), pair))
 
     def _judge_standing(self, name: str, since_s: float, pair: Pair) -> None:
-        """Judge whether a pair that stood long enough was served before it changed."""
         for replica, served in self.replicas.items():
             if served.up_since_s is None or served.is_rolled_back or not self.is_good(pair):
                 continue
@@ -104,12 +89,10 @@ class Model:
                 self.violate("a good pair that stood is served", f"{replica} {name}", show(pair))
 
     def judge_standing(self) -> None:
-        """Judge whether what has stood long enough is served."""
         for name in self.names:
             self._judge_standing(name, *self.history[name][-1])
 
     def is_good(self, pair: Pair) -> bool:
-        """Return whether both halves are whole and valid."""
         file, sidecar = pair
         return file in self.good and (not sidecar or sidecar in self.good)
 
@@ -118,19 +101,15 @@ class Model:
         return history[place + 1][0] if place + 1 < len(history) else self.now()
 
     def _was_absent_s(self, name: str, since_s: float) -> float:
-        """Return the time between a file's first and last absence since then."""
-        first_s = last_s = None
-        for place, (at_s, (file, _)) in enumerate(self.history[name]):
-            if file is None and (ends_s := self._ends(name, place)) >= since_s:
-                first_s, last_s = first_s or at_s, ends_s
-        return 0.0 if first_s is None or last_s is None else last_s - first_s
+        # An absence that a scan does not see may lie between two that it sees.
+        states = enumerate(self.history[name])
+        spans = [(at_s, self._ends(name, at)) for at, (at_s, (file, _)) in states if file is None]
+        spans = [span for span in spans if span[1] >= since_s]
+        return spans[-1][1] - spans[0][0] if spans else 0.0
 
     def mount(self, *, is_over: bool) -> None:
-        """Note that an empty file system is mounted on the folder, or not any more."""
         self.mounted_s = self.now() if is_over else -inf
         self.clings_s = self.now() + MOUNT_GRACE_S + self.stands_s
-
-    # What is served.
 
     def start(self, replica: str, *, forgets: bool) -> None:
         """Note that a replica starts; without a state folder it `forgets` earlier processes."""
@@ -140,7 +119,6 @@ class Model:
             served.place, served.up = {}, []
 
     def ready(self, replica: str) -> None:
-        """Note that a replica answers clients."""
         self.replicas[replica].up_since_s = self.now()
 
     def stop(self, replica: str, *, killed: bool) -> None:
@@ -149,13 +127,19 @@ class Model:
         if served.up_since_s is not None:
             served.up.append((served.up_since_s, self.now()))
         served.up_since_s = None
-        if killed or self.now() - self.doubt_s < self.stands_s:
+        # A state folder has what stood long enough, unless its disk failed just now.
+        saved_s = self.now() - 2 * self.stands_s
+        if saved_s < self.doubt_s:
             served.place = {}
+        elif killed:
+            kept = (
+                row for row in served.place.items() if self.history[row[0]][row[1]][0] < saved_s
+            )
+            served.place = dict(kept)
 
     def serve(
         self, replica: str, generation: str, pairs: Mapping[str, Pair], *, rolled_back: bool = False
     ) -> None:
-        """Judge a snapshot at the moment at which it is served."""
         served = self.replicas[replica]
         if self._meaning.setdefault(generation, dict(pairs)) != pairs:
             self.violate("a generation has one content", generation)
@@ -198,12 +182,10 @@ class Model:
             self.violate("an empty mount deletes nothing for a minute", name)
         absent_s = self._was_absent_s(name, self.now() - STANDS_S)
         if absent_s < GRACE_S:
-            law = "the grace of a deletion" if absent_s else "the last good version is served"
-            self.violate(law, name)
+            self.violate("the grace of a deletion" if absent_s else LAST_GOOD, name)
         served.place.pop(name, None)
 
     def rest(self, replica: str) -> None:
-        """Judge what is served after a quiet time."""
         served = self.replicas[replica]
         if served.is_rolled_back:
             return
@@ -227,20 +209,13 @@ class Model:
                 return
             if self.is_good(state) and self._stood(served, since_s, self._ends(name, place)):
                 if pair not in [later for _, later in history[place:]]:
-                    detail = show(pair), show(state)
-                    self.violate("the last good version is served", name, detail)
+                    self.violate(LAST_GOOD, name, (show(pair), show(state)))
                 return
 
     def _stood(self, served: Served, since_s: float, until_s: float) -> bool:
-        """Return whether a replica had the time to serve what stood between two moments."""
-        now_up = [] if served.up_since_s is None else [(served.up_since_s, self.now())]
-        since_s = max(since_s, self.doubt_s)
-        return any(
-            min(until_s, end_s) - max(since_s, start_s) > self.stands_s
-            for start_s, end_s in served.up + now_up
-        )
-
-    # Announcements, presses, probes.
+        up = served.up + ([] if served.up_since_s is None else [(served.up_since_s, self.now())])
+        since_s = max(since_s, self.doubt_s) + self.stands_s
+        return any(min(until_s, end) > max(since_s, start + self.stands_s) for start, end in up)
 
     def hear(self, client: str, listed: Collection[str], served: Collection[str]) -> None:
         """Judge what a client believes at rest: it lists again after each notice only."""
@@ -248,10 +223,7 @@ class Model:
             self.violate("each change is announced", client, sorted({*listed} ^ {*served}))
 
     def owe(self, client: str, swapped_s: float, listed_s: float) -> None:
-        """Judge whether a client that is connected has listed soon after the last change."""
-        is_late = self.now() - swapped_s > NOTICE_S and listed_s < swapped_s
-        if is_late and self._late.get(client) != swapped_s:
-            self._late[client] = swapped_s
+        if self.now() - swapped_s > NOTICE_S and listed_s < swapped_s:
             self.violate("a change is announced in time", client)
 
     def count(self, client: str, notices: int, swaps: int) -> None:
@@ -260,11 +232,9 @@ class Model:
             self.violate("no notice without a change", client, (notices, swaps))
 
     def agree(self, seat: str, arguments: object, principal: str) -> None:
-        """Note what a person asked for."""
         self._agreed[seat] = arguments, principal
 
     def call(self, seat: str, arguments: object, principal: str) -> None:
-        """Judge a call of the upstream."""
         self._calls[seat].append((arguments, principal))
         if len(self._calls[seat]) > 1:
             self.violate("a press is done at most once", seat)
@@ -272,27 +242,9 @@ class Model:
             self.violate("a press is done as agreed", seat, (arguments, self._agreed.get(seat)))
 
     def answer(self, seat: str, status: str) -> None:
-        """Judge the answer to a press."""
         if status == "done" and not self._calls[seat]:
             self.violate("done means done", seat)
 
     def stall(self, seconds: float) -> None:
-        """Judge the longest time for which a replica answered nobody."""
         if seconds > LIVE_S:
             self.violate("a probe is answered in a second", "/livez", f"{seconds:.1f} s")
-
-
-def show(pair: Pair | None) -> object:
-    """Shorten a pair for a message."""
-    if pair is None:
-        return None
-    return tuple(_name(part) for part in pair)
-
-
-def _name(part: bytes | None) -> str:
-    """Return the revision that a text shows; how long it is if it is not whole."""
-    if part is None:
-        return "none"
-    revision = re.search(rb"\d{6}", part)
-    whole = revision is not None and part.endswith((b"}", b"\n"))
-    return revision.group().decode() if revision and whole else f"{len(part)} bytes"

@@ -5,13 +5,15 @@ A mutant that survives shows what the world lacks.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from simulation import replica
+from simulation.disk import SimulatedDisk
 from simulation.simulate import Outcome, simulate
 from widgetd.base.errors import CallError
 from widgetd.base.files import scan, source, stamp, walk, watch
@@ -71,11 +73,29 @@ def _restore(owner: object, name: str, value: object) -> None:
         setattr(owner, name, value)
 
 
+TABLE = Path(__file__).with_name("mutants.txt")
+"""A line for each mutant: the seed that found it last, and its name."""
+
+
+def read_table() -> dict[str, int]:
+    """Return the seeds by mutant; they are tried first."""
+    rows = (line.split(" ", 1) for line in TABLE.read_text(encoding="utf-8").splitlines())
+    return {name: int(seed) for seed, name in rows}
+
+
+def write_table(seeds: Mapping[str, int]) -> None:
+    """Write the seeds by mutant, in the order of the mutants."""
+    names = [mutant.name for mutant in MUTANTS if mutant.name in seeds]
+    lines = [f"{seeds[name]} {name}\n" for name in names]
+    TABLE.write_text("".join(lines), encoding="utf-8")
+
+
 def find(mutant: Mutant, most: int) -> Outcome | None:
-    """Return the first of `most` seeds that finds a mutant."""
+    """Return the first outcome that finds a mutant, of its seed in the table and `most` others."""
     replica.forget_loaded()
+    first = [seed for name, seed in read_table().items() if name == mutant.name]
     with mutant.applied():
-        for seed in range(1, most + 1):
+        for seed in dict.fromkeys([*first, *range(1, most + 1)]):
             try:
                 outcome = simulate(seed)
             except Exception as error:
@@ -222,6 +242,21 @@ mutant(
 
 
 mutant(
+    "empty mount deletes every widget (R5)",
+    "deletion: the number of the mount, and files that vanish without an event",
+    (SimulatedDisk, "number_mount", lambda *_: 0),
+    (deletion, "LIMITS", replace(CATALOG_LIMITS, vanished_files=1_000)),
+)
+mutant(
+    "file that is made again empty counts as absent (D1)",
+    "deletion: a file that is being written exists",
+    (
+        deletion.MissingFiles,
+        "_list_absent",
+        lambda _, scan, known: [path for path in known if path not in scan.sources],
+    ),
+)
+mutant(
     "scan of another path confirms a deletion (D2)",
     "deletion: only a scan that looked",
     (deletion.MissingFiles, "list_due", lambda *_: []),
@@ -308,6 +343,13 @@ mutant(
     "rollback outlives a change of the folder",
     "rollback: ends with the next change",
     (rollbacks.Rollback, "_end", lambda self, request, folder: self._merge(folder)),
+)
+
+_decode = versions._decode
+mutant(
+    "generations of widgetd 0.3 are not read (R4)",
+    "versions: lines of earlier releases",
+    (versions, "_decode", lambda line: {} if "after" in (record := _decode(line)) else record),
 )
 
 # Clients.

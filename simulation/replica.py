@@ -14,7 +14,8 @@ import anyio
 
 from simulation.disk import Change, FaultPlan, Medium, SimulatedDisk
 from simulation.editors import FOLDER
-from simulation.model import Model, Pair, show
+from simulation.model import Model
+from simulation.pairs import Pair, show
 from simulation.store import StoreServer, open_replica
 from simulation.world import Process, ProcessEnd, SeededNumbers, Workers, World
 from widgetd.base.errors import WidgetError

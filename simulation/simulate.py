@@ -25,12 +25,14 @@ from simulation.editors import (
     SAVES,
     SIDECAR,
     Editor,
+    age_log,
     list_good_parts,
     sidecar_text,
     swap_mount,
     widget_text,
 )
-from simulation.model import Model, Pair
+from simulation.model import Model
+from simulation.pairs import Pair
 from simulation.replica import Machine, Replica
 from simulation.store import StoreServer
 from simulation.world import Process, World
@@ -148,7 +150,7 @@ class Simulation:
         if profile.random() < 0.5:
             self.kinds += ["press"] * 4
         if states[0]:
-            self.kinds += profile.choice(([], ["restart", "kill", "power", "rollback"]))
+            self.kinds += profile.choice(([], ["restart", "kill", "power", "upgrade", "rollback"]))
         self.kinds += profile.choice(([], ["mount", "vanish"], ["remount", "unlist"]))
         self._lifecycle = asyncio.Lock()
         self._saving: dict[str, asyncio.Lock] = {name: asyncio.Lock() for name in NAMES}
@@ -289,31 +291,37 @@ class Simulation:
         match kind:
             case "save":
                 await self._save(number, random)
+            case "mount":
+                name = NAMES[-1]
+                async with self._saving[name]:
+                    steps = swap_mount(self.medium, number + 1, self.model.good)
+                    await self._write(number, name, steps)
             case "press":
                 await self._press(number, random)
-            case "restart" | "kill":
-                replica = random.choice(self.replicas)
-                async with self._lifecycle:
-                    await replica.stop(kill=kind == "kill")
-                    await asyncio.sleep(random.choice(GAPS_S))
-                    replica.start()
-            case "power":
-                async with self._lifecycle:
-                    await self._cut_power(random)
             case "rollback":
                 await self._roll_back(random)
-            case "mount":
-                async with self._saving[NAMES[-1]]:
-                    await self._write(
-                        number, NAMES[-1], swap_mount(self.medium, number + 1, self.model.good)
-                    )
+            case _:
+                async with self._lifecycle:
+                    await self._end(kind, random)
+
+    async def _end(self, kind: str, random: Random) -> None:
+        """End processes, clients or the folder; one such operation at a time."""
+        match kind:
+            case "restart" | "kill":
+                replica = random.choice(self.replicas)
+                await replica.stop(kill=kind == "kill")
+                await asyncio.sleep(random.choice(GAPS_S))
+                replica.start()
+            case "upgrade":
+                await self._upgrade()
+            case "power":
+                await self._cut_power(random)
             case "remount" | "unlist":
                 await self._lose_folder(kind, random)
             case "vanish":
-                async with self._lifecycle:
-                    for listener in self.listeners:
-                        await listener.stop()
-                        listener.start()
+                for listener in self.listeners:
+                    await listener.stop()
+                    listener.start()
 
     async def _save(self, number: int, random: Random) -> None:
         name, way = random.choice(NAMES[:-1]), random.choice(SAVES)
@@ -330,7 +338,7 @@ class Simulation:
     async def _lose_folder(self, kind: str, random: Random) -> None:
         """Mount an empty file system on the folder, or take the right to open it, for a while."""
         async with AsyncExitStack() as stack:
-            for lock in (self._lifecycle, *self._saving.values()):
+            for lock in self._saving.values():
                 await stack.enter_async_context(lock)
             await asyncio.sleep(2)
             self.world.note(kind)
@@ -351,6 +359,19 @@ class Simulation:
         if random.random() < 0.7:
             self.machine.store.fail_soon(random)
         await Person(self.world, self.model, random, self.replicas, number).press()
+
+    async def _upgrade(self) -> None:
+        """Start on the state folders of an earlier release."""
+        for replica in self.replicas:
+            await replica.stop()
+        for state in {replica.state for replica in self.replicas}:
+            folders = self.medium.find(state).entries if self.medium.holds(state) else {}
+            for log in [f"{state}/{name}/versions.jsonl" for name in folders]:
+                if content := self.medium.read(log):
+                    self.medium.write(log, age_log(content))
+        self.medium.sync()
+        for replica in self.replicas:
+            replica.start()
 
     async def _cut_power(self, random: Random) -> None:
         self.world.note("power")
