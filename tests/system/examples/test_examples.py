@@ -51,7 +51,7 @@ PROXIES = {
 @asynccontextmanager
 async def serve_widgets(folder: Path = BUNDLED) -> AsyncIterator[str]:
     """Serve as `examples.served` does, in a fork."""
-    async with forked_daemon(folder, "--log-level", "warning") as served:
+    async with forked_daemon(folder, "--log-level", "warning", "--links", "auto") as served:
         yield served.url
 
 
