@@ -322,6 +322,13 @@ async def _end_ports(runtime: Runtime, ports: Iterable[HttpServer]) -> None:
 
 
 async def _serve_stdio(runtime: Runtime, server: Server, started: Started) -> None:
+    try:
+        await _answer_stdio(runtime, server, started)
+    except* BrokenPipeError:
+        pass  # the host went away
+
+
+async def _answer_stdio(runtime: Runtime, server: Server, started: Started) -> None:
     with endable_stdin(reject_duplicate_keys) as end:
         async with while_running(partial(_end_stdio, runtime, server, end)):
             _announce(runtime, started, "")

@@ -15,15 +15,18 @@ from contextlib import contextmanager
 
 
 class _Endable(io.RawIOBase):
-    """A stream over a descriptor, which ends when `end` is called."""
+    """A stream over a descriptor; it ends with `end`, and once `output` has no reader."""
 
-    def __init__(self, descriptor: int) -> None:
+    def __init__(self, descriptor: int, output: int) -> None:
         super().__init__()
         self._descriptor = descriptor
         self._ended, self._end = os.pipe()
         self._either = select.poll()
         for each in (descriptor, self._ended):
             self._either.register(each, select.POLLIN)
+        # The SDK puts another file in the place of standard output. Errors are always reported.
+        self._output = os.dup(output)
+        self._either.register(self._output, 0)
 
     def readable(self) -> bool:
         """Return True, which io requires of a stream that is read."""
@@ -31,15 +34,15 @@ class _Endable(io.RawIOBase):
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # as it is called here
         """Wait for input and return its length; 0 at the end."""
-        if self._ended in {ready for ready, _ in self._either.poll()}:
+        if {ready for ready, _ in self._either.poll()} != {self._descriptor}:
             return 0
         return os.readv(self._descriptor, [buffer])
 
     def close(self) -> None:
-        """Close the pipe; the descriptor belongs to `sys.stdin`."""
+        """Close the pipe and the copy; the descriptor belongs to `sys.stdin`."""
         if not self.closed:
-            os.close(self._ended)
-            os.close(self._end)
+            for each in (self._ended, self._end, self._output):
+                os.close(each)
         super().close()
 
     def end(self) -> None:
@@ -82,7 +85,7 @@ def endable_stdin(read_as: Callable[[bytes], bytes]) -> Iterator[Callable[[], No
         read_as: Returns the line to read in place of a line, which is never empty.
     """
     before = sys.stdin
-    source = _Endable(before.fileno())
+    source = _Endable(before.fileno(), sys.stdout.fileno())
     lines = _Lines(io.BufferedReader(source), read_as)
     with io.TextIOWrapper(io.BufferedReader(lines), encoding="utf-8") as endable:
         sys.stdin = endable

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 
+import pytest
+
+from tests.support.clients import over_stdio
 from tests.support.widgets import widget_file
-from tests.system.daemon.test_actions import CLIENT, say, stdio_process
+from tests.system.daemon.test_actions import CLIENT, PATIENCE_TO_START_S, say, stdio_process
 
 CALL = '{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"greeting",%s}}'
 TWICE = {
@@ -52,3 +56,39 @@ async def test_duplicate_key_is_refused_and_the_next_line_is_read(
             pass
 
     assert answer == {"jsonrpc": "2.0", "id": 3, "result": {}}
+
+
+@pytest.mark.parametrize("closed", ["output", "output and input"])
+def test_host_that_goes_away_ends_the_daemon_with_one_event(tmp_path: Path, closed: str) -> None:
+    command = over_stdio(tmp_path)
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": CLIENT}
+    messages = [{"id": 1, "method": "initialize", "params": hello}, {"id": 2, "method": "ping"}]
+    first, second = (
+        json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n" for message in messages
+    )
+    log = tmp_path / "log"
+    with (
+        log.open("wb") as stderr,
+        subprocess.Popen(
+            [command.command, *command.args],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+        ) as process,
+    ):
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(first)
+        process.stdin.flush()
+        process.stdout.readline()
+        process.stdout.close()
+        process.stdin.write(second)
+        process.stdin.flush()
+        if "input" in closed:
+            process.stdin.close()
+        code = process.wait(PATIENCE_TO_START_S)
+
+    # FastMCP's own line would be no JSON.
+    events = [json.loads(line)["event"] for line in log.read_text().splitlines()]
+    assert (code, events[-1], events.count("daemon.stopped")) == (0, "daemon.stopped", 1)
+    assert set(events) <= {"watchdog.armed", "catalog.swapped", "daemon.started", "daemon.stopped"}
