@@ -26,12 +26,13 @@ from widgetd.base.files.folder import open_folder
 from widgetd.base.files.source import Source, Unsettled
 from widgetd.base.files.walk import HIDDEN, walk
 from widgetd.base.limits import Limits
+from widgetd.base.processes import limit_resources
 from widgetd.core.widget.definition import compute_digest
 from widgetd.core.widget.widget import Proof, Widget
 from widgetd.daemon import watchdog
 from widgetd.daemon.limits import LIMITS
 from widgetd.daemon.parser_process import LIMITS as PARSER_LIMITS
-from widgetd.daemon.parser_process import draw_samples, limit_resources
+from widgetd.daemon.parser_process import REPLY_S, draw_samples
 from widgetd.daemon.startup import gc_tuned
 from widgetd.server.catalog.loader import WIDGET_SUFFIXES, read_pair
 from widgetd.server.catalog.proof_cache import ProofRecord, decode, encode
@@ -99,7 +100,7 @@ class ParallelProofs:
         """Wait until a fork has written a line or ended; False if none is left."""
         if not self._working:
             return False
-        ready, _, _ = select(self._working, [], [], PARSER_LIMITS.reply_s)
+        ready, _, _ = select(self._working, [], [], REPLY_S)
         self._working -= {pipe for pipe in ready if not os.read(pipe, LIMITS.proof_chunk_bytes)}
         if not ready:
             self._working.clear()
@@ -180,7 +181,7 @@ def _run(root: Path, prove: Prove, file: int, pipe: int, *, share: slice, parent
                     break
                 # The kernel ends the process if one file takes too long.
                 watchdog.renew()
-                limit_resources()
+                limit_resources(PARSER_LIMITS)
                 line = path.encode() + b"\n"
                 with suppress(WidgetError, Unsettled, FileNotFoundError):
                     source, sidecar = read_pair(folder, path, limit_bytes=Limits().file_bytes)

@@ -14,7 +14,6 @@ own memory. A start draws in forks instead, see `widgetd.daemon.parallel_proof`.
 from __future__ import annotations
 
 import json
-import math
 import os
 import resource
 import signal
@@ -22,8 +21,7 @@ import socket
 import sys
 import threading
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+from contextlib import ExitStack, suppress
 from itertools import islice
 from struct import Struct
 from typing import IO, TYPE_CHECKING, Any, Final
@@ -34,6 +32,7 @@ from widgetd.base.errors import CallError, Finding, WidgetError
 from widgetd.base.files.source import Source
 from widgetd.base.limits import Limits
 from widgetd.base.logs import get_logger
+from widgetd.base.processes import PROCESSES, KindLimits, limit_resources
 from widgetd.core.schema.json_values import to_json
 from widgetd.core.widget.definition import compute_digest
 from widgetd.core.widget.local_state import take_actions
@@ -52,37 +51,24 @@ _log = get_logger()
 _LENGTH: Final = Struct("<I")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ParserProcessLimits:
-    """Limits of the child process.
+LIMITS: Final = PROCESSES.limits["parser"]
 
-    Attributes:
-        cpu_s: Processor time for one drawing; the kernel counts whole seconds, so one more
-            may pass before it ends the process.
-        memory_bytes: Memory for one drawing, above what the process takes before it (Linux;
-            macOS does not enforce such a limit).
-        reply_s: Wall time for one content. It judges no content: a process that uses no
-            processor time is stopped or starved.
-    """
-
-    cpu_s: int = 2
-    memory_bytes: int = 64 * 2**20
-    reply_s: float = 120.0
-
-
-LIMITS: Final = ParserProcessLimits()
+REPLY_S: Final = 120.0
+"""Wall time for one content. It judges no content: a process that uses no processor time is
+stopped or starved."""
 
 
 class ParserProcess:
     """The child process, seen from the daemon. Its methods block; call them in a worker thread."""
 
-    def __init__(self, limits: ParserProcessLimits = LIMITS) -> None:
+    def __init__(self, limits: KindLimits = LIMITS) -> None:
         self._limits = limits
         # One content at a time, because the limits are those of the process.
         self._lock = threading.Lock()
         self._child: subprocess.Popen[bytes] | None = None
         self._socket: socket.socket | None = None
         self._replies: IO[bytes] | None = None
+        self._place = ExitStack()
         self._has_failed = False
 
     def enforced_limits(self) -> tuple[str, ...]:
@@ -179,8 +165,9 @@ class ParserProcess:
     def _start(self) -> None:
         import subprocess  # noqa: PLC0415 - few daemons start one, and every command imports this
 
+        self._place.enter_context(PROCESSES.hold("parser"))
         ours, theirs = socket.socketpair()
-        ours.settimeout(self._limits.reply_s)
+        ours.settimeout(REPLY_S)
         with theirs:
             try:
                 self._child = subprocess.Popen(  # noqa: S603 - our own program
@@ -199,6 +186,7 @@ class ParserProcess:
                 )
             except OSError:
                 ours.close()
+                self._place.close()
                 raise
         self._socket, self._replies = ours, ours.makefile("rb")
         if _receive(self._replies) is None:
@@ -210,6 +198,7 @@ class ParserProcess:
             self._replies.close()
             self._socket.close()
             self._socket = self._replies = None
+        self._place.close()
         if self._child is not None:
             self._child.kill()
             status = self._child.wait()
@@ -228,7 +217,7 @@ def _receive(messages: IO[bytes]) -> bytes | None:
     return body if len(body) == length else None
 
 
-def main(limits: ParserProcessLimits) -> None:
+def main(limits: KindLimits) -> None:
     """Answer requests on standard input, which is a socket, until it is closed."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     _import_libraries()
@@ -248,7 +237,7 @@ def _import_libraries() -> None:
     View("<Card/>", Limits())
 
 
-def _reply(body: bytes, limits: ParserProcessLimits) -> bytes:
+def _reply(body: bytes, limits: KindLimits) -> bytes:
     try:
         limit_resources(limits)
         match json.loads(body):  # orjson refuses integers beyond 64 bits
@@ -273,9 +262,7 @@ def _parse_jsx(text: str) -> None:
         View(text, Limits(), builder=builder)
 
 
-def _prove(
-    files: Sequence[Source], call: Sequence[Any] | None, limits: ParserProcessLimits
-) -> bytes:
+def _prove(files: Sequence[Source], call: Sequence[Any] | None, limits: KindLimits) -> bytes:
     """Return the proof of a file as a line, once it was drawn.
 
     Args:
@@ -307,7 +294,7 @@ def _make_entry(widget: Widget) -> bytes:
     return orjson.dumps({"name": widget.tool, "inputSchema": {}})
 
 
-def draw_samples(widget: Widget, limits: ParserProcessLimits = LIMITS) -> None:
+def draw_samples(widget: Widget, limits: KindLimits = LIMITS) -> None:
     """Draw the author's samples behind the first, which the loader drew; limit each drawing."""
     samples = filter_admitted(widget, list_authored(widget.definition))
     for sample in islice(samples, 1, None):
@@ -316,22 +303,5 @@ def draw_samples(widget: Widget, limits: ParserProcessLimits = LIMITS) -> None:
             widget.call(sample.arguments)
 
 
-def limit_resources(limits: ParserProcessLimits = LIMITS) -> None:
-    """Limit what this process may use from now on, until it is called again."""
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    until_s = math.ceil(used.ru_utime + used.ru_stime) + limits.cpu_s
-    _limit(resource.RLIMIT_CPU, until_s)
-    if sys.platform == "linux":
-        with open("/proc/self/statm", "rb") as statm:  # noqa: PTH123 - a file of the kernel
-            pages = int(statm.read().split()[0])
-        _limit(resource.RLIMIT_AS, pages * resource.getpagesize() + limits.memory_bytes)
-
-
-def _limit(what: int, most: int) -> None:
-    hard = resource.getrlimit(what)[1]
-    soft = most if hard == resource.RLIM_INFINITY else min(most, hard)
-    resource.setrlimit(what, (soft, hard))
-
-
 if __name__ == "__main__":
-    main(ParserProcessLimits(**orjson.loads(sys.argv[1])))
+    main(KindLimits(**orjson.loads(sys.argv[1])))

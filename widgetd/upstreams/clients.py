@@ -33,6 +33,7 @@ from mcp.shared.message import SessionMessage
 from mcp_types import ToolAnnotations, jsonrpc_message_adapter
 from typing_extensions import override
 
+from widgetd.base.processes import PROCESSES
 from widgetd.base.system import SYSTEM
 from widgetd.upstreams.answers import REFUSED_META, drop_blocks, words_of_body
 from widgetd.upstreams.declarations import Declaration
@@ -238,6 +239,14 @@ class PipeTransport(ClientTransport):
         self, *, transport_options: TransportOptions | None = None, **session_options: Any
     ) -> AsyncIterator[ClientSession]:
         session_class = (transport_options or TransportOptions()).session_class
+        with PROCESSES.hold("program"):
+            async with self._running(session_class, session_options) as session:
+                yield session
+
+    @asynccontextmanager
+    async def _running(
+        self, session_class: Any, session_options: Mapping[str, Any]
+    ) -> AsyncIterator[ClientSession]:
         process = await anyio.open_process(
             self._command,
             env={**get_default_environment(), **self._environment},
@@ -260,6 +269,8 @@ class PipeTransport(ClientTransport):
             ):
                 tasks.start_soon(self._receive, stdout, received)
                 tasks.start_soon(_send, to_send, stdin, received)
+                # Its end is the end of the pipe, which the session sees.
+                tasks.start_soon(PROCESSES.watch, "program", process.pid)
                 async with session_class(messages, sent, **session_options) as session:
                     yield session
                 tasks.cancel_scope.cancel()

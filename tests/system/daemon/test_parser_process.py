@@ -20,7 +20,7 @@ from tests.support.processes import PATIENCE_S
 from tests.support.widgets import source, widget_file
 from tests.system.server.web.asking import put
 from widgetd.base.errors import WidgetError
-from widgetd.daemon.parser_process import LIMITS, ParserProcess, ParserProcessLimits
+from widgetd.daemon.parser_process import LIMITS, ParserProcess
 from widgetd.server.catalog.loader import load
 
 needs_memory_limits = pytest.mark.skipif(
@@ -57,7 +57,7 @@ def test_starts_with_the_first_request_and_serves_all(parser: ParserProcess) -> 
 def test_content_above_the_memory_limit_is_refused_and_the_next_is_parsed(
     is_warm: bool,
 ) -> None:
-    parser = ParserProcess(ParserProcessLimits(memory_bytes=2**20))
+    parser = ParserProcess(replace(LIMITS, memory_bytes=2**20))
     try:
         if is_warm:
             parser.check_jsx("<Card/>")
@@ -76,7 +76,7 @@ def test_content_above_the_memory_limit_is_refused_and_the_next_is_parsed(
 
 @needs_memory_limits
 def test_refused_file_is_named_in_the_finding() -> None:
-    parser = ParserProcess(ParserProcessLimits(memory_bytes=2**20))
+    parser = ParserProcess(replace(LIMITS, memory_bytes=2**20))
     try:
         with pytest.raises(WidgetError, match=r"^Wide\.widget\.jsx: drawing it takes more than"):
             parser.prove(source("Wide.widget.jsx", WIDE), None)

@@ -10,7 +10,7 @@ import os
 import shutil
 from base64 import b64encode
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -22,6 +22,7 @@ import orjson
 from widgetd.author.browser.limits import LIMITS
 from widgetd.base.errors import ConfigError
 from widgetd.base.extras import install_advice
+from widgetd.base.processes import PROCESSES, end_tree, lifted_limits
 from widgetd.base.system import SYSTEM
 
 if TYPE_CHECKING:
@@ -175,6 +176,8 @@ class Chromium:
         self._playwright: Playwright | None = None
         self._browser: Browser | None = None
         self._probe: CDPSession | None = None
+        self._drivers: set[int] = set()
+        self._place = ExitStack()
 
     async def browser(self) -> Browser:
         """Return the running browser, and start it first if it or its driver does not run.
@@ -187,12 +190,14 @@ class Chromium:
             if self._browser is not None and await self._is_alive():
                 return self._browser
             program = demand_browser()
+            errors: tuple[type[Exception], ...] = (BlockingIOError, *driver_errors())
             await self._end(keep_driver=await self._is_driver_alive())
             # Root in a container has no user namespace to build a sandbox from.
             unsandboxed = ["--no-sandbox"] if os.geteuid() == 0 else []
-            if self._playwright is None:
-                self._playwright = await self._driver()
             try:
+                if self._playwright is None:
+                    self._place.enter_context(PROCESSES.hold("browser"))
+                    self._playwright = await self._driver()
                 self._browser = await self._playwright.chromium.launch(
                     executable_path=program,
                     args=[*FLAGS, *unsandboxed],
@@ -202,7 +207,7 @@ class Chromium:
                     handle_sighup=False,
                 )
                 self._probe = await self._browser.new_browser_cdp_session()
-            except driver_errors() as error:
+            except errors as error:
                 first = str(error).partition("\n")[0]
                 problem = f"the Chromium at {program} does not start ({first})"
                 advice = f"start it by hand to see why, or name another in {PROGRAM_VARIABLE}"
@@ -242,7 +247,10 @@ class Chromium:
 
         before = _children()
         manager = async_playwright()
-        playwright = await manager.start()
+        # A browser reserves more addresses than a test run may.
+        with lifted_limits():
+            playwright = await manager.start()
+        self._drivers = _children() - before
         # Playwright awaits this future only while it starts. Of a driver that dies later asyncio
         # would log a traceback, "Future exception was never retrieved".
         with suppress(AttributeError):
@@ -252,7 +260,7 @@ class Chromium:
             )
         if self._niceness:
             # The browser inherits the niceness of its driver.
-            for pid in _children() - before:
+            for pid in self._drivers:
                 with suppress(OSError):
                     os.setpriority(os.PRIO_PROCESS, pid, self._niceness)
         return playwright
@@ -266,10 +274,13 @@ class Chromium:
         return set(self._browser.contexts) <= self.spare
 
     async def run(self) -> None:
-        """Close the browser whenever it is idle, until this is cancelled."""
+        """Close the browser whenever it is idle or takes too much memory, until cancelled."""
         try:
             while True:
                 await anyio.sleep(LIMITS.browser_poll_s)
+                for pid in self._drivers:
+                    if await SYSTEM.threads.run_blocking(PROCESSES.is_above, "browser", pid):
+                        end_tree(pid)
                 if self.is_idle:
                     await self.close()
         finally:
@@ -291,6 +302,9 @@ class Chromium:
             await close_quietly(browser.close())
         if playwright is not None:
             await close_quietly(playwright.stop())
+        if not keep_driver:
+            self._drivers = set()
+            self._place.close()
 
 
 async def close_quietly(closing: Awaitable[None]) -> None:

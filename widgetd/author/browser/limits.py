@@ -47,7 +47,7 @@ class BrowserLimits:
         baseline_bytes: Size of a file that a test compares with.
         sheet_widgets: Widgets on one sheet of pictures.
         browser_idle_s: Time after which an unused browser is closed.
-        browser_poll_s: Pause between two looks for that.
+        browser_poll_s: Pause between two looks for that, and at the memory of a browser.
         probe_s: Time for a running browser to answer that it is alive.
     """
 
@@ -84,7 +84,7 @@ class BrowserLimits:
     baseline_bytes: int = 16 * 1024 * 1024
     sheet_widgets: int = 48
     browser_idle_s: float = 60
-    browser_poll_s: float = 5
+    browser_poll_s: float = 1
     probe_s: float = 10
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
 from subprocess import STDOUT
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import anyio
 import orjson
@@ -36,6 +37,7 @@ from widgetd.author.guide.reference import Reference, ReferenceEntry, require_ki
 from widgetd.author.uploads.history import History, diff_versions
 from widgetd.author.uploads.uploads import RefusedUploadError, Uploads, is_widget_name
 from widgetd.base.errors import CallError, WidgetError
+from widgetd.base.processes import PROCESSES, end_tree
 from widgetd.base.system import SYSTEM
 from widgetd.base.text_search import did_you_mean, unified_diff
 from widgetd.core.checks.rules import check_widget
@@ -52,6 +54,8 @@ from widgetd.server.render.parts import JSON, PARTS
 from widgetd.server.render.result import Result, not_found, structured_result
 
 if TYPE_CHECKING:
+    from anyio.abc import ByteReceiveStream
+
     from widgetd.author.browser.camera import Camera
     from widgetd.author.browser.picture import Picture
 
@@ -378,23 +382,45 @@ def _draw_save(
     return parts
 
 
-async def run_tests(files: Mapping[str, bytes]) -> None:
+async def run_tests(files: Mapping[str, bytes], owner: str) -> None:
     """Run the tests among `files` in a process and a folder of their own.
 
     Raises:
-        CallError: They cannot be read, fail, or take too long (W1122).
+        CallError: They cannot be read, fail, or take too long (W1122), or `owner` already has
+            others running (W2202).
     """
-    with TemporaryDirectory() as folder:
+    with ExitStack() as held:
+        try:
+            held.enter_context(PROCESSES.hold("tests", owner))
+        except BlockingIOError:
+            problem = "other tests of yours, or of others, are running; send these again later"
+            raise CallError("W2202", problem, recoverable=True, retry_after_s=1.0) from None
+        folder = held.enter_context(TemporaryDirectory())
         for name, content in files.items():
             await anyio.Path(folder, name).write_bytes(content)
-        command = [sys.executable, "-P", "-m", "widgetd", "test", folder]
+        command = [sys.executable, "-P", "-m", "widgetd.base.processes", "tests", "test", folder]
         command += ["--", "-p", "no:cacheprovider"]
-        outcome = None
-        with anyio.move_on_after(LIMITS.tests_s):
-            outcome = await anyio.run_process(command, cwd=folder, check=False, stderr=STDOUT)
-    if outcome is not None and not outcome.returncode:
+        code, output = None, b""
+        async with (
+            await anyio.open_process(command, cwd=folder, stderr=STDOUT) as process,
+            anyio.create_task_group() as tasks,
+        ):
+            tasks.start_soon(PROCESSES.watch, "tests", process.pid)
+            stdout = cast("ByteReceiveStream", process.stdout)
+            try:
+                with anyio.move_on_after(LIMITS.tests_s):
+                    async for chunk in stdout:
+                        output = (output + chunk)[-LIMITS.test_output_bytes :]
+                    code = await process.wait()
+            finally:
+                # With the browser that it may have started.
+                end_tree(process.pid)
+            tasks.cancel_scope.cancel()
+    if code == 0:
         return
-    shown = "they take too long" if outcome is None else outcome.stdout.decode(errors="replace")
+    shown = output.decode(errors="replace")
+    if code is None or code < 0:
+        shown = "they take too long, or too much memory"
     report = shown.replace(f"{folder}/", "").strip()[-LIMITS.test_report_chars :]
     raise CallError("W1122", f"its tests do not pass, so nothing was saved: {report}", path="tests")
 
@@ -416,11 +442,16 @@ async def save_widget(context: ToolContext[AuthorServices], arguments: Mapping[s
     if arguments["sidecar"].strip():
         files[file + SUFFIX] = arguments["sidecar"].encode()
     tests = arguments["tests"].encode()
-    if tests and is_widget_name(file):
-        await run_tests({**files, tests_name(file): tests})
+    principal = context.caller.principal
+    has_tests = tests and is_widget_name(file)
+    run = partial(run_tests, {**files, tests_name(file): tests}, principal.name)
     try:
         tool = await services.uploads.save(
-            context.caller.principal, files, replaces=arguments["replaces"], tests=tests
+            principal,
+            files,
+            replaces=arguments["replaces"],
+            tests=tests,
+            run_tests=run if has_tests else None,
         )
     except RefusedUploadError as error:
         finding = error.finding

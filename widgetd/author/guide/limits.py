@@ -28,6 +28,7 @@ class GuideLimits:
         searched_tests: Widgets whose test files a search for tests reads.
         element_chars: Length of an element or test in a search result.
         tests_s: Time for the tests that are saved with a widget.
+        test_output_bytes: End of what they print that is read for that.
         test_report_chars: End of their report that is returned if they fail.
     """
 
@@ -49,6 +50,7 @@ class GuideLimits:
     searched_tests: int = 500
     element_chars: int = 1_200
     tests_s: float = 120.0
+    test_output_bytes: int = 64 * 1024
     test_report_chars: int = 1_500
 
 

@@ -10,7 +10,7 @@ reveal the hidden ones. It must see what it writes. Tokens and pages are unknown
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -142,6 +142,7 @@ class Uploads:
         replace: bool = False,
         replaces: str | None = None,
         tests: bytes = b"",
+        run_tests: Callable[[], Awaitable[None]] | None = None,
     ) -> str:
         """Write the files of one widget into the folder and return its tool.
 
@@ -152,6 +153,7 @@ class Uploads:
             replaces: Digest of the content that is replaced; empty if there must be none. None
                 leaves the decision to `replace`.
             tests: Content of a test file, which is written beside the widget.
+            run_tests: Raises `CallError` if they fail; called once nothing else forbids the upload.
 
         Raises:
             CallError: The uploader exceeds its rate.
@@ -162,12 +164,15 @@ class Uploads:
         try:
             (await self.rates.take(uploader.name)).check()
             name = _widget_of(files)
+            contents = {**files, **({tests_name(name): tests} if tests else {})}
+            put = partial(self._put, uploader, name, contents, bool(replaces) or replace, replaces)
+            if run_tests is not None:
+                await put(writes=False)
+                await run_tests()
             async with self._lock:
                 # A disconnected uploader must not leave a sidecar without its widget.
                 with anyio.CancelScope(shield=True):
-                    contents = {**files, **({tests_name(name): tests} if tests else {})}
-                    may_replace = bool(replaces) or replace
-                    tool = await self._put(uploader, name, contents, may_replace, replaces)
+                    tool = await put(writes=True)
         except (CallError, RefusedUploadError) as error:
             code = error.code if isinstance(error, CallError) else error.finding.code
             raise
@@ -190,19 +195,21 @@ class Uploads:
         contents: Mapping[str, bytes],
         may_replace: bool,
         replaces: str | None,
+        *,
+        writes: bool,
     ) -> str:
         served = self.registry.current if self.is_begun else Snapshot.empty()
         audience = uploader.audience
         view = None if audience.sees_everything else self.view(served, audience)
         place = partial(self._place, served, view, audience, name, contents)
-        place = partial(place, may_replace=may_replace, replaces=replaces)
+        place = partial(place, may_replace=may_replace, replaces=replaces, writes=writes)
         try:
             tool, key = await SYSTEM.threads.run_blocking(place)
         except OSError as error:
             problem = f"it cannot be written ({error.strerror})"
             advice = "let the user who runs widgetd write it"
             raise _refusal("forbidden", name, problem, advice) from None
-        if not self.is_begun:
+        if not self.is_begun or not writes:
             return tool
         # The next upload is validated against what is served, so this one must be part of it.
         self.hints.add(contents, finished=contents)
@@ -221,8 +228,12 @@ class Uploads:
         *,
         may_replace: bool,
         replaces: str | None,
+        writes: bool,
     ) -> tuple[str, str]:
-        """Write `contents`, and return the widget's tool and the key of its entry."""
+        """Write `contents`, and return the widget's tool and the key of its entry.
+
+        Without `writes`, this only raises what writing them would.
+        """
         for one, content in contents.items():
             if len(content) > _FILE_BYTES:
                 problem = f"it is longer than {_FILE_BYTES:,} bytes"
@@ -245,7 +256,9 @@ class Uploads:
             _require_room(served, made)
             if replaces is not None:
                 _require_replaced(folder, name, replaces)
-            _write(folder, contents, replace=may_replace)
+            _require_absent(folder, () if may_replace else contents)
+            if writes:
+                _write(folder, contents, replace=may_replace)
         return made.tool, key_of(source, sidecar)
 
     def _load(self, source: Source, sidecar: Source | None) -> Widget:
@@ -279,11 +292,14 @@ def _require_replaced(folder: Folder, name: str, replaces: str) -> None:
     raise _refusal("taken", name, problem, advice, code="W3005")
 
 
+def _require_absent(folder: Folder, names: Iterable[str]) -> None:
+    for name in sorted(names, reverse=True):
+        if _source(folder, name, {}) is not None:
+            raise _exists(name)
+
+
 def _write(folder: Folder, files: Mapping[str, bytes], *, replace: bool) -> None:
     # The sidecar first: it has no effect without its widget, so no client sees one of the two.
-    for name in sorted(files, reverse=True):
-        if not replace and _source(folder, name, {}) is not None:
-            raise _exists(name)
     for name in sorted(files, reverse=True):
         try:
             write_atomically(folder, name, files[name], replace=replace)
