@@ -108,9 +108,9 @@ def test_render_of_an_unknown_name_says_where_to_look(
 def test_render_explains_invalid_arguments(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    arguments = ["--arguments", '{"who": 5}']
+    arguments = ["--arguments", '{"who": true}']
     assert main(["render", "greeting", str(folder), *arguments]) == 1
-    assert capsys.readouterr().err.startswith("widgetd: who: expected a string, got 5")
+    assert capsys.readouterr().err.startswith("widgetd: who: expected a string, got true")
 
 
 @pytest.mark.parametrize("state", ["sample", "empty", "one", "many", "long"])

@@ -22,14 +22,23 @@ from widgetd.core.schema.phrase import ArgumentFault, Faults
 from widgetd.core.schema.rank import NEEDLESS_NULL
 from widgetd.core.schema.tabular import read_table
 
-NUMBER = compile_pattern(r"-?(0|[1-9][0-9]{0,30})(\.[0-9]{1,30})?([eE][+-]?[0-9]{1,3})?")
+_DIGITS = r"-?(?:0|[1-9][0-9]{0,30})(?:\.[0-9]{1,30})?(?:[eE][+-]?[0-9]{1,3})?"
+NUMBER = compile_pattern(rf"(?:[€$£¥] ?)?({_DIGITS})(?: ?(?:%|[€$£¥]|[A-Z]{{3}}))?")
 WORDS: Mapping[str, Json] = {"true": True, "false": False, "null": None}
+LABEL = "label"
+LABELLED = "a text was read as an object's label"
+_NO_WORD = compile_pattern(r"[^A-Za-z0-9]+")
 CHOICE = "a choice in another case or with spaces around it was read as it is"
 
 
 def _read_number(sent: Json) -> Json:
     text = sent.strip() if isinstance(sent, str) else ""
-    return json.loads(text) if NUMBER.fullmatch(text) else MISSING
+    digits = NUMBER.fullmatch(text)
+    return json.loads(digits[1]) if digits else MISSING
+
+
+def _write_number(sent: Json) -> Json:
+    return str(sent) if type(sent) in (int, float) else MISSING
 
 
 def _read_word(sent: Json) -> Json:
@@ -54,6 +63,7 @@ def _wrap(sent: Json) -> Json:
 TABLE: tuple[tuple[str, Callable[[Json], Json], str], ...] = (
     ("integer", _read_number, "a number in quotes was read as a number"),
     ("number", _read_number, "a number in quotes was read as a number"),
+    ("string", _write_number, "a number was read as a text"),
     ("boolean", _read_word, "a boolean in quotes was read as a boolean"),
     ("null", _read_word, "null in quotes was read as null"),
     ("object", _read_json, "a string that holds JSON was read as an object"),
@@ -186,6 +196,12 @@ def _list_readings(document: SchemaDocument, fault: ArgumentFault) -> Iterator[t
             value = read(fault.value)
             if value is not MISSING and is_type(value, name):
                 yield value, report
+    if isinstance(fault.value, str) and not fault.value.lstrip().startswith(("{", "[")):
+        for part in branches:
+            names = part.get("required", ()) if "object" in list_types(part) else ()
+            if LABEL in names and len(names) <= 2:
+                slug = _NO_WORD.sub("_", fault.value).strip("_").lower()[:40]
+                yield {name: fault.value if name == LABEL else slug for name in names}, LABELLED
 
 
 def _find_choice(branches: Iterable[Mapping[str, Json]], sent: str) -> str | None:

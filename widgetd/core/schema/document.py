@@ -123,9 +123,9 @@ def read_document(schema: dict[str, Json], limits: Limits) -> SchemaDocument:
 
 
 def drop_keywords(
-    schema: Mapping[str, Json], keywords: frozenset[str], deepest: int
+    schema: Mapping[str, Json], is_left_out: Callable[[str, Json], bool], deepest: int
 ) -> dict[str, Json]:
-    """Copy `schema`, leaving `keywords` out of it and of all its subschemas.
+    """Copy `schema` without the keywords, of it and of all its subschemas, that are left out.
 
     Raises:
         WidgetError: It nests deeper than `deepest` (W1103).
@@ -134,7 +134,7 @@ def drop_keywords(
     waiting = [root]
     while waiting:
         part = waiting.pop()
-        for keyword in part.keys() & keywords:
+        for keyword in [key for key, value in part.items() if is_left_out(key, value)]:
             del part[keyword]
         waiting += [inner.schema for inner in list_parts(part) if isinstance(inner.schema, dict)]
     return root

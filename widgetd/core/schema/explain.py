@@ -14,9 +14,10 @@ a long array only elements at fault are. A value that the engine admits has no f
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
+from typing import Final
 
 from widgetd.base.text_search import compile_pattern, nearest, read_tokens
 from widgetd.core.schema.document import SchemaDocument
@@ -203,7 +204,7 @@ class Explainer:
             if self.is_exhausted:
                 return
             if name not in declared:
-                yield from self._check_property(schema, name, inner, required)
+                yield from self._check_property(schema, name, inner, required, absent)
         for name, inner in value.items() if "propertyNames" in schema else ():
             if self.is_exhausted:
                 return
@@ -213,14 +214,19 @@ class Explainer:
                 yield (ArgumentFault((name, ()), "propertyNames", inner, schema, phrase),)
 
     def _check_property(
-        self, schema: Mapping[str, Json], name: str, inner: Json, required: frozenset[str]
+        self,
+        schema: Mapping[str, Json],
+        name: str,
+        inner: Json,
+        required: frozenset[str],
+        absent: Sequence[str] = (),
     ) -> Iterator[Faults]:
         self.budget.left -= 1
         parts = list(self.find_named(schema, name))
         if not parts:
             others = schema.get("additionalProperties", True)
             if others is False:
-                yield self._check_inside(schema, name, False, inner)
+                yield self._check_inside(schema, name, False, inner, absent)
                 return
             parts = [others]
         for part in parts:
@@ -231,13 +237,20 @@ class Explainer:
             yield faults
 
     def _check_inside(
-        self, schema: Mapping[str, Json], step: str | int, part: Subschema, inner: Json
+        self,
+        schema: Mapping[str, Json],
+        step: str | int,
+        part: Subschema,
+        inner: Json,
+        absent: Sequence[str] = (),
     ) -> Faults:
         if part is not False:
             return self._relocate(step, self.find_faults(part, inner))
         phrase = "nothing here"
         if isinstance(step, str):
-            known = _suggest_property(schema.get("properties", {}), step, inner)
+            properties = schema.get("properties", {})
+            lacking = [each for each in absent if self.fits(properties.get(each, False), inner)]
+            known = _suggest_property(properties, step, inner, lacking)
             phrase = "no such property" + (f" (did you mean {known}?)" if known else "")
         # Models fill every property that they can think of: a null there says nothing.
         is_needless = inner is None and isinstance(step, str)
@@ -388,19 +401,42 @@ class Explainer:
         return evaluated
 
 
-def _suggest_property(known: Mapping[str, Subschema], name: str, value: Json) -> str | None:
+def _suggest_property(
+    known: Mapping[str, Subschema], name: str, value: Json, lacking: Sequence[str]
+) -> str | None:
     """Return the property that an unknown one was likely meant to be.
 
     One that is spelt alike, as `date` of `dat`; whose name is a word of it, as `due` of `due_date`;
-    or the only one that offers the value as a choice, as `kind` where `type` is `email`.
+    the only one that offers the value as a choice, as `kind` where `type` is `email`; one that
+    means the same, as `title` for `name`; or the only one that is required, lacking and admits it.
     """
-    if near := nearest(name, tuple(known)):
-        return near
     spoken = {word[0].casefold() for word in read_tokens(_NAME_WORD, name)}
+    alike = [
+        one for one in known for words in _MEANINGS if {one.casefold(), name.casefold()} <= words
+    ]
     parts = [one for one in known if one.casefold() in spoken]
     choosing = [
         one
         for one, part in known.items()
         if isinstance(part, Mapping) and isinstance(value, str) and value in list_choices(part)
     ]
-    return next((found[0] for found in (parts, choosing) if len(found) == 1), None)
+    near = [nearest(name, tuple(known), likeness) for likeness in (_SLIP, _NEAR)]
+    found = (near[:1], alike, near[1:], parts, choosing, lacking)
+    return next((names[0] for names in found if len(names) == 1 and names[0]), None)
+
+
+_SLIP, _NEAR = 0.8, 0.6
+"""Likeness of a misspelt name, and of a similar one, before which another of its meaning counts."""
+
+_MEANINGS: Final = (
+    frozenset({"title", "name", "heading", "headline", "subject"}),
+    frozenset({"place", "location", "city", "venue", "address"}),
+    frozenset({"description", "text", "body", "message", "details"}),
+    frozenset({"kind", "type", "charttype", "category"}),
+    frozenset({"multiple", "multiselect"}),
+    frozenset({"choices", "options", "answers"}),
+    frozenset({"items", "rows", "entries", "data"}),
+    frozenset({"retryable", "recoverable"}),
+    frozenset({"submitlabel", "submittext", "submitbutton", "buttonlabel"}),
+)
+"""Names that models take for each other, in lower case."""

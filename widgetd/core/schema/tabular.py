@@ -14,7 +14,7 @@ from widgetd.base.text_search import compile_pattern
 from widgetd.core.schema.json_values import Json, is_type
 
 KEY = "key"
-LABELS, VALUES = "labels", "values"
+LABELS, VALUES, DATASETS = "labels", "values", "datasets"
 LONGEST_KEY = 40
 
 _NOT_OF_A_KEY = compile_pattern(r"[^A-Za-z0-9]+")
@@ -69,7 +69,7 @@ def read_table(arguments: Json, schema: Mapping[str, Json]) -> tuple[Json, str] 
     shape = _find_table(schema)
     if shape is None or not isinstance(arguments, Mapping):
         return None
-    rest = dict(arguments)
+    rest = _read_datasets(arguments, shape) if shape.place else dict(arguments)
     given, rows = rest.get(shape.columns), rest.get(shape.rows)
     labels, values = rest.get(LABELS), rest.get(VALUES)
     if shape.place and rows is None and isinstance(labels, list) and isinstance(values, list):
@@ -94,6 +94,21 @@ def read_table(arguments: Json, schema: Mapping[str, Json]) -> tuple[Json, str] 
     rest[shape.columns] = columns
     rest[shape.rows] = [_read_row(row, cells, named, shape.place) for row in rows]
     return rest, f"{shape.columns}, {shape.rows}: names and lists were read as a table"
+
+
+def _read_datasets(arguments: Mapping[str, Json], shape: _TableShape) -> dict[str, Json]:
+    """Return arguments with rows in place of the `labels` and `datasets` of chart.js."""
+    rest = dict(arguments)
+    labels, sets = rest.get(LABELS), rest.get(DATASETS)
+    if not isinstance(labels, list) or not isinstance(sets, list):
+        return rest
+    values = [one.get("data") if isinstance(one, Mapping) else None for one in sets]
+    if not all(isinstance(each, list) and len(each) == len(labels) for each in values):
+        return rest
+    del rest[LABELS], rest[DATASETS]
+    names = [str(one.get("label", f"Series {at}")) for at, one in enumerate(sets, 1)]
+    rows = [list(row) for row in zip(labels, *values, strict=True)]
+    return {shape.columns: names, shape.rows: rows, **rest}
 
 
 def _read_columns(given: Iterable[Json], shape: _TableShape) -> Iterator[Json]:

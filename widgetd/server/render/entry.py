@@ -40,6 +40,9 @@ ASSUMED = "json-schema.org/draft/2020-12/schema"
 Source: MCP specification 2025-11-25, basic, "JSON Schema Usage".
 """
 
+SHORTEST_GENEROUS = 60
+"""The maximum length from which a text need not be told to be short."""
+
 CHARACTERS_OF_A_TOKEN = 4
 """An estimate for JSON, good enough for comparisons."""
 
@@ -119,14 +122,22 @@ def entry_fields(
 ) -> dict[str, Any]:
     """Return the fields of a widget's list entry.
 
-    The schema omits `$schema` if it names the draft that clients assume, and every `format`
-    unless `formats` is set, to save tokens.
+    The schema omits what costs tokens and tells a model nothing that it would not do anyway:
+    `$schema` if it names the draft that clients assume, generous lengths of texts, and every
+    `format` unless `formats` is set. Calls are held to all of it.
     """
     definition, image, schema = widget.definition, widget.icon, widget.input_schema
     if ASSUMED in str(schema.get("$schema")):
         schema = {key: value for key, value in schema.items() if key != "$schema"}
-    if not formats:
-        schema = drop_keywords(schema, frozenset({"format"}), Limits().json_depth)
+
+    def is_left_out(keyword: str, value: object) -> bool:
+        return (
+            (keyword == "minLength" and value == 1)
+            or (keyword == "maxLength" and isinstance(value, int) and value >= SHORTEST_GENEROUS)
+            or (keyword == "format" and not formats)
+        )
+
+    schema = drop_keywords(schema, is_left_out, Limits().json_depth)
     # Hosts do not show icons to the model, so the icon costs no tokens.
     icon = {"mimeType": "image/svg+xml", "sizes": ["any"], "src": image}
     return {

@@ -42,7 +42,7 @@ async def test_call_is_one_line_with_the_shape_of_its_arguments_and_none_of_thei
     audit = tmp_path / "log" / "audit.jsonl"
     async with serving(tmp_path, audit=audit) as url, connect_client(url, "modern") as client:
         await client.call("a", who="Ada Lovelace", ages=[987654321, 1], passport_P123="P456")
-        await client.call("a", who=7)
+        await client.call("a", who=True)
         await client.call("tool_named_P789")
 
     start, good, bad, unknown = lines(audit)
@@ -50,7 +50,7 @@ async def test_call_is_one_line_with_the_shape_of_its_arguments_and_none_of_thei
     assert (good["tool"], good["widget"], good["outcome"], good["code"]) == ("a", "a", "ok", "")
     assert good["shape"] == {"who": "string", "ages": "array 2", "+": "others 1"}
     assert good["bytes_out"] > good["bytes_in"] > 0
-    assert (bad["outcome"], bad["code"], bad["shape"]) == ("error", "W2002", {"who": "number"})
+    assert (bad["outcome"], bad["code"], bad["shape"]) == ("error", "W2002", {"who": "boolean"})
     assert (unknown["tool"], unknown["widget"], unknown["code"]) == ("", "", "W2001")
     for secret in ("Lovelace", "P123", "P456", "P789", "987654321"):
         assert secret not in audit.read_text()

@@ -23,7 +23,7 @@ async def test_durations_have_the_method_a_known_tool_and_the_kind_of_error(era:
     server = build(Registry(snapshot_of(build_widget())), local_store(), options)
     async with connect_client(sdk.lowlevel_of(server.mcp), era) as client:
         await client.call("greeting", who="Ada")
-        await client.call("greeting", who=5)
+        await client.call("greeting", who=True)
         await client.call("chosen by a client")
         await client.tools()
         with pytest.raises(MCPError):

@@ -63,8 +63,8 @@ def test_unknown_cursor_is_answered_and_not_cached() -> None:
     assert listing.encode("a") is not listing.encode("a")
 
 
-def test_authors_schema_is_listed_verbatim() -> None:
-    schema = {
+def test_authors_schema_is_listed_verbatim_without_generous_lengths() -> None:
+    schema: dict[str, Any] = {
         "$schema": "http://json-schema.org/draft-07/schema#",
         "type": "object",
         "properties": {
@@ -73,10 +73,13 @@ def test_authors_schema_is_listed_verbatim() -> None:
             "any": True,
         },
         "required": ["who"],
-        "$defs": {"name": {"type": "string", "minLength": 1}},
+        "$defs": {"name": {"type": "string", "minLength": 2, "maxLength": 59}},
         "x-of-the-author": [1, 2.5, {"a": None}],
     }
-    listing = listings().of(snapshot_of(build_widget(schema=schema)))
+    lengths = {"minLength": 1, "maxLength": 60}
+    written = {**schema, "$defs": {"name": schema["$defs"]["name"], "of": lengths}}
+    schema["$defs"]["of"] = {}
+    listing = listings().of(snapshot_of(build_widget(schema=written)))
 
     assert listing.page()["tools"][0]["inputSchema"] == schema
 

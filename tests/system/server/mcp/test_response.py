@@ -83,7 +83,7 @@ async def test_oversized_tree_is_sent_as_a_link() -> None:
 
 
 async def test_failure_has_its_own_type(client: Client) -> None:
-    response = widgetd.response(await client.call_tool("greeting", {"who": 7}))
+    response = widgetd.response(await client.call_tool("greeting", {"who": True}))
 
     assert not is_greeting(response)
     assert isinstance(response, widgetd.Failed)

@@ -78,10 +78,10 @@ async def test_call_answers_with_the_tree_and_its_render_id(
 
 
 async def test_invalid_arguments_are_an_error_that_the_model_can_read(client: Client) -> None:
-    result = await client.call_tool("greeting", {"who": 5, "how": "loud"})
+    result = await client.call_tool("greeting", {"who": True, "how": "loud"})
 
     assert result.is_error
-    assert text(result).startswith("[W2002] who: expected a string, got 5")
+    assert text(result).startswith("[W2002] who: expected a string, got true")
     assert result.meta is not None
     assert result.meta["widgetd/error"]["code"] == "W2002"
     assert result.meta["widgetd/error"]["path"] == "who"

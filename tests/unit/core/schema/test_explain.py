@@ -439,6 +439,21 @@ ROWS = {
     },
     "required": ["title", "rows"],
 }
+
+
+@pytest.mark.parametrize(
+    ("sent", "meant"),
+    [("name", "title"), ("location", "place"), ("flight", "number"), ("chartType", "kind")],
+)
+def test_unknown_argument_of_the_same_meaning_is_suggested(sent: str, meant: str) -> None:
+    properties = {name: {"type": "string"} for name in ("title", "place", "number", "kind", "b")}
+    schema = {"type": "object", "properties": properties, "additionalProperties": False}
+    others = {"number"} if sent == "flight" else set[str]()
+
+    with pytest.raises(CallError, match=rf"no such property \(did you mean {meant}\?\)"):
+        compile_schema({**schema, "required": [*others]}).check({sent: "NF 218"})
+
+
 SMALL = {"title": "Ships", "rows": [{"name": "Ada", "cells": [1, 2, 3]}]}
 LARGE = {"title": "Ships", "rows": [{"name": f"Ada {n}", "cells": [n, n]} for n in range(90)]}
 
@@ -452,7 +467,7 @@ def ending(arguments: Any, example: Any, schema: Any = None) -> str:
 
 
 def test_authors_example_is_shown() -> None:
-    assert ending({"title": 7}, SMALL) == (
+    assert ending({"title": True}, SMALL) == (
         'Valid example: {"title":"Ships","rows":[{"name":"Ada","cells":[1,2,3]}]}'
     )
 
@@ -464,7 +479,7 @@ def test_large_example_is_reduced_to_the_faulty_part_and_one_list_element() -> N
     assert ending({"title": "a", "rows": [{"cells": []}]}, LARGE) == (
         f"Valid example of rows: [{first}]"
     )
-    assert ending({"title": 7, "rows": []}, LARGE) == 'Valid example of title: "Ships"'
+    assert ending({"title": True, "rows": []}, LARGE) == 'Valid example of title: "Ships"'
 
 
 def test_list_with_a_minimum_length_is_shown_whole_or_not_at_all() -> None:
@@ -472,7 +487,7 @@ def test_list_with_a_minimum_length_is_shown_whole_or_not_at_all() -> None:
     schema = {**ROWS, "properties": {**ROWS["properties"], "rows": rows}}  # type: ignore[dict-item]
 
     assert ending({"title": "a", "rows": 7}, LARGE, schema) == ""
-    assert ending({"title": "a", "rows": [{"name": 1}] * 90}, LARGE, schema).endswith(
+    assert ending({"title": "a", "rows": [{"name": True}] * 90}, LARGE, schema).endswith(
         'Valid example of rows[0]: {"name":"Ada 0","cells":[0,0]}'
     )
 
@@ -480,4 +495,4 @@ def test_list_with_a_minimum_length_is_shown_whole_or_not_at_all() -> None:
 def test_where_the_authors_example_has_no_room_the_smallest_is_shown() -> None:
     large = {"title": "a" * 900, "rows": []}
 
-    assert ending({"title": 7, "rows": []}, large).startswith('Smallest valid example: {"title"')
+    assert ending({"title": True, "rows": []}, large).startswith('Smallest valid example: {"title"')

@@ -91,6 +91,18 @@ MODEL, PRICE = {"key": "model", "label": "Model"}, {"key": "price_eur", "label":
         ),
         (
             CHART,
+            {
+                "labels": ["Jan", "Feb"],
+                "datasets": [
+                    {"label": "North", "data": [1, 2]},
+                    {"label": "South", "data": [3, 4]},
+                ],
+            },
+            [{"key": "north", "label": "North"}, {"key": "south", "label": "South"}],
+            [{"at": "Jan", "north": 1, "south": 3}, {"at": "Feb", "north": 2, "south": 4}],
+        ),
+        (
+            CHART,
             {"series": [{"key": "n"}], "labels": ["Jan"], "values": [3]},
             [{"key": "n"}],
             [{"at": "Jan", "n": 3}],

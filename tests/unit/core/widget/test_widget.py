@@ -78,10 +78,10 @@ def test_error_ends_with_the_authors_example() -> None:
     )
 
     with pytest.raises(CallError) as error:
-        widget.call({"title": 1})
+        widget.call({"title": True})
 
     assert str(error.value) == (
-        'title: expected a string, got 1. Valid example: {"title":"a","rows":[1]}'
+        'title: expected a string, got true. Valid example: {"title":"a","rows":[1]}'
     )
 
 
