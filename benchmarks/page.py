@@ -51,6 +51,8 @@ NONE: Final = object()
 SLIPS: Final[Mapping[str, Callable[[Any], Any]]] = MappingProxyType(
     {
         "a number in quotes": lambda x: str(x) if type(x) in (int, float) else NONE,
+        "a number with a unit": lambda x: f"{x} EUR" if type(x) in (int, float) else NONE,
+        "a number for a text": lambda x: 221 if isinstance(x, str) else NONE,
         "a boolean in quotes": lambda x: str(x).lower() if type(x) is bool else NONE,
         "JSON in a string": lambda x: (
             orjson.dumps(x).decode() if isinstance(x, dict | list) else NONE

@@ -221,17 +221,19 @@ function fillIn(program: PageProgram, args: Dict, state = program.state, isGrowi
   return made;
 }
 
-const NUMBER = /^\s*-?(?:0|[1-9]\d{0,30})(?:\.\d{1,30})?(?:e[+-]?\d{1,3})?\s*$/i;
+const NUMBER =
+  /^\s*(?:[€$£¥] ?)?(-?(?:0|[1-9]\d{0,30})(?:\.\d{1,30})?(?:[eE][+-]?\d{1,3})?)(?: ?(?:%|[€$£¥]|[A-Z]{3}))?\s*$/;
 const fold = (text: string) => text.trim().toLowerCase();
 
 /** Reads what models slip on as the server does; undefined for a null that need not be there. */
 function coerce(kind: Kind, given: Value): Value {
   const { k, e, p, i } = isText(kind) ? { k: kind } : kind;
   if (given === null && k) return undefined;
-  let value = given;
+  let value = k === "s" && typeof given === "number" ? String(given) : given;
   if (isText(value)) {
     const shown = value;
-    if (k === "n" && NUMBER.test(shown)) return Number(shown);
+    const digits = k === "n" && NUMBER.exec(shown);
+    if (digits) return Number(digits[1]);
     if (k === "b" && /^(?:true|false)$/.test(fold(shown))) return fold(shown) === "true";
     if ((k === "o" && /^\s*\{/.test(shown)) || (k === "a" && /^\s*\[/.test(shown))) {
       try {
