@@ -68,21 +68,37 @@ def render(
     *,
     arguments: Arguments = "",
     upstreams: Path | None = None,
+    open: bool = False,
 ) -> None:
     """Render one widget and print its tree.
 
     Args:
         upstreams: The upstreams file, to fill a widget with a feed as a call does.
+        open: Show it in the browser instead, as the address of a call does, until Ctrl-C.
     """
-    widget = find_widget(load_snapshot(dir), name)
-    given = parse_arguments(arguments) if arguments else None
-    if upstreams is None or widget.feed is None:
-        print_json(widget.call(widget.example if given is None else given).tree)
-        return
-    from widgetd.upstreams.feeds import fill_once
+    snapshot = load_snapshot(dir)
+    widget = find_widget(snapshot, name)
+    given = parse_arguments(arguments) if arguments else widget.example
+    if upstreams is not None and widget.feed is not None:
+        from widgetd.upstreams.feeds import fill_once
 
-    call_arguments = widget.call_example if given is None else given
-    print_json(widget.draw(fill_once(widget, widget.feed, call_arguments or {}, upstreams)).tree)
+        call_arguments = given if arguments else widget.call_example
+        given = fill_once(widget, widget.feed, call_arguments or {}, upstreams).arguments
+    if open:
+        import anyio
+
+        from widgetd.daemon.opened import show_widget
+
+        anyio.run(show_widget, snapshot, widget, given or {}, _open_page)
+    else:
+        print_json(widget.call(given).tree)
+
+
+def _open_page(address: str) -> None:
+    import webbrowser
+
+    print(address, flush=True)
+    webbrowser.open(address)
 
 
 def mock(

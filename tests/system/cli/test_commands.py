@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
+import httpx2
 import pytest
 
 from tests.support.widgets import greeting, widget_file
@@ -494,3 +497,19 @@ def test_control_c_ends_a_command_without_a_traceback() -> None:
     )
 
     assert (ended.returncode, ended.stderr) == (130, b"")
+
+
+def test_render_shows_a_widget_in_the_browser_until_it_is_interrupted(folder: Path) -> None:
+    command = [sys.executable, "-m", "widgetd", "render", "greeting", str(folder), "--open"]
+    environment = {**os.environ, "BROWSER": "echo opened %s"}
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        address = process.stdout.readline().strip()
+        page, _, signature = address.partition("#")
+        answer = httpx2.post(page, json={"signature": signature}, timeout=10).json()
+        process.send_signal(signal.SIGINT)
+        opened, _ = process.communicate(timeout=10)
+
+    assert answer["tool"] == "greeting"
+    assert opened == f"opened {address}\n"
+    assert process.returncode == 130
