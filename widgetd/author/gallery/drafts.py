@@ -151,9 +151,8 @@ async def try_draft(gallery: Gallery, request: Request) -> dict[str, Any]:
         a component in the tree.
     """
     drafts, (sent, body) = require(gallery.drafts), await _read(gallery, request)
-    return await SYSTEM.threads.run_blocking(
-        _try, gallery, drafts, sent, body, limiter=gallery.trials
-    )
+    owner = caller_of(request).principal.name
+    return await gallery.trials.run_blocking(owner, _try, gallery, drafts, sent, body)
 
 
 def _try(gallery: Gallery, drafts: Drafts, sent: Sent, body: Mapping[str, Any]) -> dict[str, Any]:
@@ -241,8 +240,9 @@ async def save_draft(gallery: Gallery, request: Request) -> dict[str, Any]:
             files[sent.path + SUFFIX] = sent.sidecar.encode()
         return files
 
-    files = await SYSTEM.threads.run_blocking(write, limiter=gallery.trials)
-    saved = await save_files(gallery, uploads, files, caller_of(request), replaces=known)
+    caller = caller_of(request)
+    files = await gallery.trials.run_blocking(caller.principal.name, write)
+    saved = await save_files(gallery, uploads, files, caller, replaces=known)
     written = split_files(sent.path, files[sent.path], files.get(sent.path + SUFFIX, b""))
     return {**saved, "parts": written}
 

@@ -17,6 +17,7 @@ from widgetd.author.guide.drafts import Drafts
 from widgetd.author.uploads.history import History
 from widgetd.author.uploads.uploads import Uploads
 from widgetd.base.errors import CallError
+from widgetd.base.system import SYSTEM, FairThreads
 from widgetd.core.widget import states
 from widgetd.core.widget.images import find_image_origins
 from widgetd.core.widget.states import SAMPLE, ShownState, State
@@ -40,7 +41,7 @@ class Gallery:
     Attributes:
         uploads: Saves files in the folder; None where uploads are not allowed.
         drafts: Checks what is typed in the editor; None where uploads are not allowed.
-        trials: Limits the worker threads that try drafts.
+        trials: The worker threads that try drafts.
         url: The address of the MCP endpoint.
         image_origins: Origins that images of every widget may come from.
         sample_images: Allow the origins of images in samples, too.
@@ -61,8 +62,8 @@ class Gallery:
     history: History
     camera: Camera | None = None
     drafts: Drafts | None = None
-    trials: anyio.CapacityLimiter = field(
-        default_factory=lambda: anyio.CapacityLimiter(LIMITS.drafts_at_once)
+    trials: FairThreads = field(
+        default_factory=lambda: FairThreads(LIMITS.drafts_at_once, SYSTEM.threads)
     )
     tiles: Tiles = field(default_factory=Tiles)
     built: str | None = None

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 import anyio
 import orjson
-from anyio import CapacityLimiter
 
 from widgetd.author.browser.pictures import (
     DEFAULT_WIDTH_PX,
@@ -38,7 +37,7 @@ from widgetd.author.uploads.history import History, diff_versions
 from widgetd.author.uploads.uploads import RefusedUploadError, Uploads, is_widget_name
 from widgetd.base.errors import CallError, WidgetError
 from widgetd.base.processes import PROCESSES, end_tree
-from widgetd.base.system import SYSTEM
+from widgetd.base.system import SYSTEM, FairThreads
 from widgetd.base.text_search import did_you_mean, unified_diff
 from widgetd.core.checks.rules import check_widget
 from widgetd.core.widget.actions import find_widget_actions
@@ -70,7 +69,7 @@ class AuthorServices:
         uploads: None where nothing may be saved.
         image_origins: The origins of images that settings allow every widget.
         pages: Whether each widget has a page in the gallery.
-        at_once: Limits the worker threads that try drafts.
+        at_once: The worker threads that try drafts.
     """
 
     drafts: Drafts
@@ -84,7 +83,9 @@ class AuthorServices:
     journal: CrashJournal
     image_origins: Collection[str]
     pages: bool
-    at_once: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(LIMITS.drafts_at_once))
+    at_once: FairThreads = field(
+        default_factory=lambda: FairThreads(LIMITS.drafts_at_once, SYSTEM.threads)
+    )
 
 
 async def get_guide(_context: ToolContext[AuthorServices], arguments: Mapping[str, Any]) -> Result:
@@ -127,7 +128,7 @@ async def search_reference(
         return search_tests({path: text for path, text in texts if text}, arguments["query"])
 
     if "test" in kinds:
-        tests = await SYSTEM.threads.run_blocking(search_folder, limiter=services.at_once)
+        tests = await services.at_once.run_blocking(context.caller.principal.name, search_folder)
     items, total = reference.find(
         snapshot, arguments["query"], kinds, arguments["limit"], audience=audience, tests=tests
     )
@@ -152,7 +153,7 @@ async def get_component_details(
     def read() -> list[dict[str, Any]]:
         return list(describe_components(names, examples.follow(caller.snapshot)))
 
-    items = await SYSTEM.threads.run_blocking(read, limiter=services.at_once)
+    items = await services.at_once.run_blocking(context.caller.principal.name, read)
     screenshots = list_screenshots(names) if arguments.get("picture") else []
     if not screenshots:
         return structured_result({"items": items})
@@ -226,7 +227,9 @@ async def read_widget(context: ToolContext[AuthorServices], arguments: Mapping[s
             items.append(item)
         return {"items": items, "left": left}
 
-    return structured_result(await SYSTEM.threads.run_blocking(read, limiter=services.at_once))
+    return structured_result(
+        await services.at_once.run_blocking(context.caller.principal.name, read)
+    )
 
 
 def _dependencies(widget: Widget, services: AuthorServices, _caller: Caller) -> dict[str, Any]:
@@ -331,7 +334,7 @@ async def try_widget(context: ToolContext[AuthorServices], arguments: Mapping[st
     draft = _read_file(arguments), arguments["sidecar"], arguments.get("arguments")
     trace, taken = arguments.get("trace", False), arguments["take"]
     preview = partial(services.drafts.preview, *draft, snapshot, trace=trace, taken=taken)
-    report = await SYSTEM.threads.run_blocking(preview, limiter=services.at_once)
+    report = await services.at_once.run_blocking(context.caller.principal.name, preview)
     if not arguments.get("picture") or "tree" not in report:
         return structured_result(report)
     # Most drafts are tried without a picture.

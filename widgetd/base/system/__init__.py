@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from widgetd.base.system.clock import Clock
 from widgetd.base.system.disk import Disk
 from widgetd.base.system.numbers import Numbers
-from widgetd.base.system.threads import WorkerThreads
+from widgetd.base.system.threads import FairThreads, WorkerThreads
 
-__all__ = ["SYSTEM", "Clock", "Disk", "Numbers", "System", "WorkerThreads"]
+__all__ = ["SYSTEM", "Clock", "Disk", "FairThreads", "Numbers", "System", "WorkerThreads"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
