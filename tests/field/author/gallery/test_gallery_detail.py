@@ -166,6 +166,18 @@ async def test_right_to_left_state_mirrors_the_widget() -> None:
         await canvas.locator("html[dir=ltr][lang=en-US]").wait_for()
 
 
+async def test_first_widget_begins_high_on_a_phone() -> None:
+    async with (
+        showing(bundled_folder()) as site,
+        browsing(viewport={"width": 375, "height": 800}) as page,
+    ):
+        await page.goto(site)
+        box = await page.locator(".tile").first.bounding_box()
+
+    assert box is not None
+    assert box["y"] < 200
+
+
 async def test_search_is_stored_in_the_address() -> None:
     async with showing(bundled_folder()) as site, browsing() as page:
         await page.goto(f"{site}/")
