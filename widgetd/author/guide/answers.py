@@ -32,7 +32,7 @@ from widgetd.author.guide.component_sheet import list_screenshots
 from widgetd.author.guide.drafts import Drafts, encode_file
 from widgetd.author.guide.guide import ORDER, pages
 from widgetd.author.guide.limits import LIMITS
-from widgetd.author.guide.reference import Reference, ReferenceEntry, require_kinds, search_tests
+from widgetd.author.guide.reference import Reference, ReferenceEntry, TestFiles, require_kinds
 from widgetd.author.uploads.history import History, diff_versions
 from widgetd.author.uploads.uploads import RefusedUploadError, Uploads, is_widget_name
 from widgetd.base.errors import CallError, WidgetError
@@ -83,6 +83,9 @@ class AuthorServices:
     journal: CrashJournal
     image_origins: Collection[str]
     pages: bool
+    tests: PerAudience[TestFiles] = field(
+        default_factory=lambda: PerAudience(lambda _: TestFiles(), LIMITS.test_indexes)
+    )
     at_once: FairThreads = field(
         default_factory=lambda: FairThreads(LIMITS.drafts_at_once, SYSTEM.threads)
     )
@@ -122,10 +125,16 @@ async def search_reference(
     tests: Sequence[tuple[float, ReferenceEntry]] = ()
 
     def search_folder() -> list[tuple[float, ReferenceEntry]]:
-        """Search the test files beside the first widgets that the caller sees."""
         paths = (tests_name(widget.definition.path) for widget in snapshot.widgets.values())
-        texts = ((path, services.text_of(path)) for path in islice(paths, LIMITS.searched_tests))
-        return search_tests({path: text for path, text in texts if text}, arguments["query"])
+        texts, room = {}, LIMITS.searched_bytes
+        for path in islice(paths, LIMITS.searched_tests):
+            text = services.text_of(path)
+            room -= len(text)
+            if room < 0:
+                break
+            if text:
+                texts[path] = text
+        return services.tests.of(audience).search(texts, arguments["query"])
 
     if "test" in kinds:
         tests = await services.at_once.run_blocking(context.caller.principal.name, search_folder)

@@ -26,6 +26,8 @@ class GuideLimits:
         diff_line_chars: Length of one of them.
         drafts_at_once: Drafts and authors' questions that are worked on at the same time.
         searched_tests: Widgets whose test files a search for tests reads.
+        searched_bytes: Their size; what is beyond is not searched.
+        test_indexes: Audiences for which their index is kept.
         element_chars: Length of an element or test in a search result.
         tests_s: Time for the tests that are saved with a widget.
         test_output_bytes: End of what they print that is read for that.
@@ -48,6 +50,8 @@ class GuideLimits:
     diff_lines: int = 40
     diff_line_chars: int = 160
     searched_tests: int = 500
+    searched_bytes: int = 1 << 20
+    test_indexes: int = 4
     element_chars: int = 1_200
     tests_s: float = 120.0
     test_output_bytes: int = 64 * 1024

@@ -200,7 +200,7 @@ class Reference:
             kinds: Of `KINDS`; none for all.
             limit: Number of results.
             audience: Key of the examples' index.
-            tests: The folder's tests that match, from `search_tests`.
+            tests: The folder's tests that match, from `TestFiles.search`.
 
         Returns:
             The best results, and the number of all matches.
@@ -238,11 +238,26 @@ class Reference:
         ], total
 
 
-def search_tests(texts: Mapping[str, str], query: str) -> list[tuple[float, ReferenceEntry]]:
-    """Return the tests in test files that match, with their scores; `texts` are by path."""
-    entries = {entry.at: entry for path, text in texts.items() for entry in split_tests(path, text)}
-    scores = SearchIndex(_texts_of_entry).following(entries).scores(query)
-    return [(score, entries[key]) for key, score in scores.items()]
+class TestFiles:
+    """An index of the tests in test files; a file is split when it changes."""
+
+    __test__ = False  # pytest collects no tests here
+
+    def __init__(self) -> None:
+        self._texts: Mapping[str, str] = {}
+        self._tests: dict[str, tuple[ReferenceEntry, ...]] = {}
+        self._index: SearchIndex[ReferenceEntry] = SearchIndex(_texts_of_entry)
+
+    def search(self, texts: Mapping[str, str], query: str) -> list[tuple[float, ReferenceEntry]]:
+        """Return the tests that match, with their scores; `texts` are all files by path."""
+        before, self._texts = self._texts, texts
+        self._tests = {
+            path: self._tests[path] if before.get(path) == text else tuple(split_tests(path, text))
+            for path, text in texts.items()
+        }
+        entries = {test.at: test for tests in self._tests.values() for test in tests}
+        scores = self._index.following(entries).scores(query)
+        return [(score, entries[key]) for key, score in scores.items()]
 
 
 def _weight(kind: str, query: frozenset[str]) -> float:

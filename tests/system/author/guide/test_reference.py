@@ -9,7 +9,7 @@ from typing import Any
 from tests.support.widgets import build_widget, snapshot_of
 from tests.system.author.guide.questions import QUESTIONS, bundled_snapshot, find_misses
 from widgetd.author.guide.component_details import VALUES, describe_properties
-from widgetd.author.guide.reference import SYNONYMS, Reference
+from widgetd.author.guide.reference import SYNONYMS, Reference, TestFiles
 from widgetd.base.files.folder import bundled_folder
 from widgetd.core.widget.components import load_vocabulary
 from widgetd.core.widget.widget import Widget
@@ -100,3 +100,18 @@ def test_example_is_a_whole_element_and_a_test_is_whole_with_their_lines() -> No
     lines = (bundled_folder() / path).read_text().splitlines()
     assert lines[int(line) - 1].strip() == pick["snippet"].splitlines()[0]
     assert {item["kind"] for item in search("form", "test")} == {"test"}
+
+
+def test_test_file_is_read_again_only_when_it_changes() -> None:
+    files = TestFiles()
+    texts = {f"{name}.tests.yaml": f"- name: {name} says hello\n" for name in ("a", "b", "c")}
+    first = {test.name: test for _, test in files.search(texts, "hello")}
+    texts = {**texts, "b.tests.yaml": "- name: b says hello twice\n"}
+    del texts["c.tests.yaml"]
+
+    again = {test.name: test for _, test in files.search(texts, "hello")}
+
+    assert first.keys() == {"a.tests.yaml", "b.tests.yaml", "c.tests.yaml"}
+    assert again.keys() == {"a.tests.yaml", "b.tests.yaml"}
+    assert again["a.tests.yaml"] is first["a.tests.yaml"]
+    assert "twice" in again["b.tests.yaml"].text
