@@ -135,6 +135,7 @@ view: view/node_modules/.installed ## [view] rebuild the view and the gallery's 
 	cp $(addprefix view/dist/,$(VIEW_BUILT) markdown.js) widgetd/view/
 	cp view/dist/emulator.js view/dist/emulator.txt widgetd/author/browser/
 	cp $(addprefix view/dist/editor/,$(EDITOR_BUILT)) $(EDITOR)/
+	cp view/palette.json widgetd/view/
 	$(BIN)/python view/defaults.py > widgetd/view/defaults.json
 
 view-check: view/node_modules/.installed ## [view] lint and test the view, also in Chromium, and compare it with the committed build

@@ -13,6 +13,7 @@ const SEALED = ["plugins", "src"];
 const SEALED_FILES = [
   "package-lock.json",
   "package.json",
+  "palette.json",
   "view.html",
   "vite.chat.config.ts",
   "vite.config.ts",

@@ -14,7 +14,7 @@ const PRIMITIVE =
   /^--(?:white|black|alpha-base|(?:gray|green|red|pink|orange|yellow|purple|blue)-a?\d+)$/;
 /** Token names that the sources compose at run time (see src/style/tone.ts). */
 const COMPOSED =
-  /^--color-(?:background|text|border)-(?:primary|secondary|info|discovery|success|caution|warning|danger)-(?:solid|soft-alpha|soft|outline|ghost)(?:-hover|-active)?$/;
+  /^--color-(?:background-\w+-(?:solid|soft-alpha|outline|ghost)(?:-hover)?|background-(?:primary|secondary)-[\w-]+-active|text-\w+-(?:solid|soft|outline)|border-\w+-outline)$/;
 
 interface Palette {
   readonly common: Declarations;
@@ -25,6 +25,16 @@ interface Palette {
 /** Returns the stylesheet of all tokens that `sources` can refer to. */
 export function tokenStylesheet(root: string, sources: readonly string[]): string {
   const palette = readPalette(root);
+  // The view's own stylesheets come later, so that what they set again has no effect.
+  const own = sources
+    .filter((source) => source.startsWith("/*\n") || source.startsWith("/* "))
+    .flatMap(customProperties);
+  for (const { selector, declarations } of own) {
+    if (!/^(?::root|\[data-theme)/.test(selector)) continue;
+    const side = readSide(selector);
+    const sides = side === "common" ? Object.values(palette) : [palette[side]];
+    for (const tokens of sides) for (const name of declarations.keys()) tokens.delete(name);
+  }
   const kept = reachable(palette, sources);
   const block = (tokens: Declarations) =>
     [...tokens]

@@ -31,7 +31,13 @@ function start(element: HTMLElement): void {
 }
 
 /** The state of a page before its next widget is read. */
-const BLANK = { tree: undefined, icons: {}, notice: undefined, context: NO_CONTEXT } as const;
+const BLANK = {
+  tree: undefined,
+  icons: {},
+  notice: undefined,
+  context: NO_CONTEXT,
+  palette: {},
+} as const;
 
 /** Shows the widget with working controls whose actions go nowhere. */
 function preview(element: HTMLElement, view: Partial<View>): void {

@@ -78,7 +78,8 @@ def build_parts(options: AuthorOptions, host: WingHost) -> AuthorParts:
     async def charge(owner: str, cost: int) -> None:
         (await store.limits.take(owner, cost=cost)).check()
 
-    camera = Camera(chromium, limits=limits, charge=charge)
+    registry = host.server.registry
+    camera = Camera(chromium, limits=limits, charge=charge, theme=lambda: registry.current.theme)
     tools: dict[str, Any] = {"pictures": camera}
     tasks: list[Task] = [chromium.run]
     if "sessions" in options.toolset:

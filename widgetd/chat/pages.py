@@ -264,7 +264,7 @@ async def widget(chat: Chat, request: Request) -> dict[str, Any]:
         "tool": found.tool,
         "title": "A question" if served is None else served.definition.title,
         "ui": orjson.loads(found.ui).get("uiMetadata", {}),
-        "result": result_of(found, "split"),
+        "result": result_of(chat.server, found),
     }
 
 

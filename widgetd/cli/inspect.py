@@ -161,12 +161,12 @@ def shot(
             problem = "--arguments, --state, --theme and --output - are for one widget"
             raise ConfigError("W0002", problem, "name one, as `widgetd list` prints it")
         screenshots = camera.sample_screenshots(snapshot, width=width, scale=scale)
-        for file in camera.take_pictures(screenshots, output or Path("shots")):
+        for file in camera.take_pictures(screenshots, output or Path("shots"), snapshot.theme):
             print(file)
         return
     widget = find_widget(snapshot, name)
     if state == "all":
-        picture = camera.take_picture(lambda one: one.take_states(widget, owner=""))
+        picture = camera.take_picture(lambda one: one.take_states(widget, owner=""), snapshot.theme)
     else:
         if arguments:
             drawing = ShownState(arguments=parse_arguments(arguments))
@@ -180,5 +180,5 @@ def shot(
             scale=scale,
             locale="ar" if state == "rtl" else "en-US",
         )
-        picture = camera.take_picture(lambda one: one.take(screenshot, owner=""))
+        picture = camera.take_picture(lambda one: one.take(screenshot, owner=""), snapshot.theme)
     write_content(output or Path(f"{name}.png"), picture.content)

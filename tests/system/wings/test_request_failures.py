@@ -23,13 +23,11 @@ NEEDS_NO_SITE = {
     "/livez",
     "/healthz",
     "/gallery/editor/{name}",
-    "/gallery/frame",
     "/gallery/sheet/{type}.json",
     "/gallery/static/{name}",
     "/see/static/{name}",
     "/gallery/vocabulary.json",
     "/chat",
-    "/chat/frame",
     "/chat/static/{name}",
 }
 """Pages that answer whatever else fails."""

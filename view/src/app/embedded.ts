@@ -233,6 +233,7 @@ export class Embedded implements HostEvents, Surface {
     this.#screen.update({
       tree: this.#local.take(result.local, result.tree),
       icons: { ...this.#icons, ...result.icons },
+      palette: result.palette ?? this.#screen.view.palette,
       renderId: result.renderId ?? renderId,
       version: result.version,
       loading: false,

@@ -5,11 +5,17 @@ import { readIcons } from "../style/icons";
 import { isObject, isRoot } from "../tree/node";
 import type { View } from "./view";
 
+/** Returns what `<script type="application/json" id="widgetd-palette">` says: the folder's theme. */
+export function readFolderPalette(): unknown {
+  const json = document.getElementById("widgetd-palette")?.textContent;
+  return json && JSON.parse(json);
+}
+
 export const INLINE_ID = "widgetd-tree";
 
 /**
  * Returns what `<script type="application/json" id="widgetd-tree">` says, `undefined` without one.
- * It holds a widget root, or `{"widget": root, "icons"?, "theme"?, "locale"?, "title"?}`.
+ * It holds a widget root, or `{"widget": root, "icons"?, "theme"?, "locale"?, "title"?, "palette"?}`.
  */
 export function readInline(): Partial<View> | undefined {
   const json = document.getElementById(INLINE_ID)?.textContent;
@@ -20,5 +26,10 @@ export function readInline(): Partial<View> | undefined {
     return { notice: { kind: "problem", text: "This page holds no widget." } };
   }
   const context = readContext({ ...given, toolInfo: { tool: { title: given.title } } });
-  return { tree: given.widget, icons: readIcons(given.icons), context };
+  return {
+    tree: given.widget,
+    icons: readIcons(given.icons),
+    context,
+    palette: given.palette,
+  };
 }

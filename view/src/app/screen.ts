@@ -3,8 +3,10 @@
 import { h, render } from "preact";
 import type { HostContext } from "../host/context";
 import { readDirection } from "../style/direction";
+import { applyPalette } from "../style/palette";
 import { type WidgetNode, walk } from "../tree/node";
 import type { Theme } from "../tree/read";
+import { readFolderPalette } from "./inline";
 import { Page } from "./Page";
 import { wrapTightRows } from "./rows";
 import type { Stage } from "./stage";
@@ -33,6 +35,7 @@ export class Screen {
       notice: undefined,
       theme: this.#systemTheme(),
       context: NO_CONTEXT,
+      palette: readFolderPalette(),
     };
     wrapTightRows(element);
     this.#systemDark.addEventListener("change", () => this.update({}));
@@ -78,7 +81,7 @@ function listLabelled(tree: WidgetNode | undefined): ReadonlySet<string> {
 const chooseLocale = ({ locale }: HostContext): string => locale ?? (navigator.language || "en");
 
 /** Puts on the document what stylesheets and assistive technology look for there. */
-function applyToDocument({ theme, context }: View): void {
+function applyToDocument({ theme, context, palette }: View): void {
   const { documentElement: html } = document;
   html.dataset.theme = theme;
   html.dataset.displayMode = context.displayMode;
@@ -88,5 +91,5 @@ function applyToDocument({ theme, context }: View): void {
   document.title = context.title ?? "Widget";
   const { top, right, bottom, left } = context.insets;
   html.style.padding = `${top}px ${right}px ${bottom}px ${left}px`;
-  if (context.fontFamily) html.style.setProperty("--font-sans", context.fontFamily);
+  applyPalette(context.variables, palette, theme);
 }

@@ -25,13 +25,15 @@ export interface View {
   readonly notice: Notice | undefined;
   readonly theme: Theme;
   readonly context: HostContext;
+  /** Style variables of the widgets folder, by theme; they win over the host's. */
+  readonly palette: unknown;
 }
 
 export const NO_CONTEXT: HostContext = {
   theme: undefined,
   locale: undefined,
   displayMode: "inline",
-  fontFamily: undefined,
+  variables: {},
   title: undefined,
   tool: undefined,
   insets: { top: 0, right: 0, bottom: 0, left: 0 },

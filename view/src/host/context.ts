@@ -7,7 +7,8 @@ export interface HostContext {
   readonly theme: Theme | undefined;
   readonly locale: string | undefined;
   readonly displayMode: string;
-  readonly fontFamily: string | undefined;
+  /** Style variables, by name. */
+  readonly variables: unknown;
   readonly title: string | undefined;
   /** The host's name of the tool whose result is shown. */
   readonly tool: string | undefined;
@@ -30,7 +31,7 @@ export function readContext(context: JsonObject): HostContext {
     theme: theme(context.theme, AROUND),
     locale: canonicalize(optionalText(context.locale, AROUND)),
     displayMode: optionalText(context.displayMode, AROUND) ?? "inline",
-    fontFamily: optionalText(at(context, "styles", "variables", "--font-sans"), AROUND),
+    variables: at(context, "styles", "variables"),
     title: optionalText(
       at(context, "toolInfo", "tool", "title") ?? at(context, "toolInfo", "tool", "name"),
       AROUND,

@@ -8,6 +8,8 @@ export interface Rendered {
   /** `undefined` where the result holds no widget. */
   readonly tree: WidgetNode | undefined;
   readonly icons: IconSet;
+  /** Style variables of the widgets folder, by theme; `undefined` leaves those of the page. */
+  readonly palette: unknown;
   /** The render to which actions belong. */
   readonly renderId: string | undefined;
   /** Counts what took the render's place; 1 is the first. */
@@ -74,6 +76,7 @@ export function readResult(given: JsonObject): Rendered {
   return {
     tree: [at(meta, "widgetd/widget"), data, at(data, "widget"), at(data, "result")].find(isRoot),
     icons: readIcons(at(meta, "widgetd/icons")),
+    palette: at(meta, "widgetd/palette"),
     renderId: [at(mark, "id"), at(data, "renderId"), NAMED.exec(text)?.[1]]
       .map(readName)
       .find(Boolean),
@@ -111,6 +114,7 @@ export function readRender({ contents }: JsonObject): Rendered {
       "widgetd/widget": at(render, "tree"),
       "widgetd/render": at(render, "render"),
       "widgetd/icons": at(render, "icons"),
+      "widgetd/palette": at(render, "palette"),
     },
   });
 }

@@ -11,8 +11,10 @@ export function tone(color: string, variant: string): CSSProperties {
   return {
     "--bg": variant === "solid" || soft ? filled("") : "transparent",
     "--bg-hover": filled("-hover"),
-    "--bg-active": filled("-active"),
-    "--fg": `var(${name("text")})`,
+    // Where a colour has none, it is that of hovering.
+    "--bg-active": filled("-active").replace(")", `, ${filled("-hover")})`),
+    // Those of `ghost` are those of `outline`.
+    "--fg": `var(${name("text").replace("ghost", "outline")})`,
     "--edge": variant === "outline" ? `var(${name("border")})` : "transparent",
   } as CSSProperties;
 }

@@ -55,7 +55,7 @@ test("a host context is read as far as it goes", () => {
     theme: undefined,
     locale: undefined,
     displayMode: "inline",
-    fontFamily: undefined,
+    variables: undefined,
     title: undefined,
     insets: { top: 12, right: 0, bottom: 0, left: 0 },
   });

@@ -11,7 +11,7 @@ from __future__ import annotations
 import base64
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from html import escape
 from importlib.resources import files
@@ -36,6 +36,7 @@ from widgetd.author.browser.targets import locate
 from widgetd.base.errors import CallError, ConfigError
 from widgetd.base.system import SYSTEM
 from widgetd.core.widget.states import GRID_WIDTHS_PX, SAMPLE, THEMES, list_states, show_state
+from widgetd.core.widget.theme import NO_THEME, Theme
 from widgetd.core.widget.widget import Widget
 from widgetd.server.catalog.snapshot import Snapshot
 from widgetd.server.render.view import drawing
@@ -229,6 +230,7 @@ class Camera:
     Args:
         charge: Charges the owner of a picture, or raises W2201. The camera calls it, and no route
             or tool, so that every way to a picture costs the same.
+        theme: Returns the theme of the widgets.
     """
 
     def __init__(
@@ -238,9 +240,11 @@ class Camera:
         limits: BrowserLimits = LIMITS,
         clock: Callable[[], float] = SYSTEM.clock.steady_s,
         charge: Callable[[str, int], Awaitable[None]] = _charge_nothing,
+        theme: Callable[[], Theme] = lambda: NO_THEME,
     ) -> None:
         self._chromium = chromium
         self._charge = charge
+        self._theme = theme
         self._limits = limits
         self._places = Places(limits)
         self._pages: list[RenderPage] = []
@@ -268,6 +272,7 @@ class Camera:
         return await self._take(screenshot, owner)
 
     async def _take(self, screenshot: Screenshot, owner: str) -> Picture:
+        screenshot = replace(screenshot, palette=self._theme().json)
         picture = self._cache.get(screenshot.key)
         if picture is None:
             picture = await self._with_page(screenshot, RenderPage.take, owner)
@@ -284,6 +289,7 @@ class Camera:
             CallError: As `take` does.
         """
         await self._charge(owner, self._limits.picture_cost)
+        screenshot = replace(screenshot, palette=self._theme().json)
         return await self._with_page(screenshot, RenderPage.find_violations, owner)
 
     async def sheet(
@@ -461,7 +467,7 @@ def _too_large(why: str) -> CallError:
 
 
 @asynccontextmanager
-async def open_camera() -> AsyncIterator[Camera]:
+async def open_camera(theme: Theme = NO_THEME) -> AsyncIterator[Camera]:
     """Open a camera with a browser of its own.
 
     Raises:
@@ -470,7 +476,7 @@ async def open_camera() -> AsyncIterator[Camera]:
     chromium = Chromium()
     try:
         await chromium.browser()
-        yield Camera(chromium)
+        yield Camera(chromium, theme=lambda: theme)
     finally:
         await chromium.close()
 
@@ -490,7 +496,7 @@ def sample_screenshots(snapshot: Snapshot, *, width: int, scale: float) -> dict[
     }
 
 
-def take_picture(take: Callable[[Camera], Awaitable[T]]) -> T:
+def take_picture(take: Callable[[Camera], Awaitable[T]], theme: Theme = NO_THEME) -> T:
     """Return what `take` takes, one picture or several, in a browser of its own.
 
     Raises:
@@ -499,13 +505,15 @@ def take_picture(take: Callable[[Camera], Awaitable[T]]) -> T:
     """
 
     async def take_it() -> T:
-        async with open_camera() as camera:
+        async with open_camera(theme) as camera:
             return await take(camera)
 
     return anyio.run(take_it)
 
 
-def take_pictures(screenshots: Mapping[str, Screenshot], folder: Path) -> list[Path]:
+def take_pictures(
+    screenshots: Mapping[str, Screenshot], folder: Path, theme: Theme = NO_THEME
+) -> list[Path]:
     """Write a picture of each of `screenshots` into `folder`, and all of them as `sheet.png`.
 
     Returns:
@@ -520,7 +528,7 @@ def take_pictures(screenshots: Mapping[str, Screenshot], folder: Path) -> list[P
         sheet, pictures = await camera.sheet(screenshots, owner="")
         return {**pictures, "sheet": sheet}
 
-    pictures = {folder / f"{name}.png": one for name, one in take_picture(take).items()}
+    pictures = {folder / f"{name}.png": one for name, one in take_picture(take, theme).items()}
     folder.mkdir(parents=True, exist_ok=True)
     for file, one in pictures.items():
         file.write_bytes(one.content)

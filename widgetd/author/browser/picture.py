@@ -42,6 +42,7 @@ class Screenshot:
         locale: Language of numbers and dates.
         part: The element to take; by default all of the widget.
         format: A JPEG has no transparency.
+        palette: The theme of the widgets, as JSON.
         transparent: Leave out the background behind text that is in no card. By default it is that
             of a chat, so that such text can be read.
     """
@@ -55,12 +56,18 @@ class Screenshot:
     part: Target = NOWHERE
     format: Format = "png"
     transparent: bool = False
+    palette: bytes = b""
 
     @property
     def json(self) -> str:
         """The input of the page that draws it, as JSON."""
         return inline(
-            self.tree, theme=self.theme, locale=self.locale, title=self.title, fonts=FONTS
+            self.tree,
+            theme=self.theme,
+            locale=self.locale,
+            title=self.title,
+            fonts=FONTS,
+            palette=self.palette,
         )
 
     @property

@@ -351,7 +351,9 @@ class Stage:
     ) -> None:
         self._put(widget, given, render, state)
         policy = Policy(inline_max_bytes=len(render.tree))
-        await self._draw(tool_result(render, "chatkit", policy=policy).values(), in_place=in_place)
+        palette = self.caller.snapshot.theme.json or b"{}"
+        result = tool_result(render, "chatkit", policy=policy, palette=palette)
+        await self._draw(result.values(), in_place=in_place)
         self.emit("shown", widget=render.tool, renderId=render.id)
 
     def _put(
@@ -476,7 +478,11 @@ class Stage:
             return script, {"content-type": "text/javascript"}
         if path.startswith("/gallery/frame/"):
             own = widget.definition.image_origins if widget else ()
-            page = page_of(view_html(), program_or_empty(widget) if widget else b"")
+            page = page_of(
+                view_html(),
+                program_or_empty(widget) if widget else b"",
+                self.caller.snapshot.theme,
+            )
             return page, frame_headers((*own, *self.server.resources.image_origins))
         return None
 

@@ -72,7 +72,7 @@ async def preview(
         render = render_of(server, widget, given)
     except CallError as error:
         return {**shown, "error": error_json(error)}
-    results = {profile: result_of(render, profile) for profile in ("chatkit", "split")}
+    results = {profile: result_of(server, render, profile) for profile in ("chatkit", "split")}
     is_stored = gallery.built is None and await store_if_interactive(server, render, caller)
     return {
         **shown,

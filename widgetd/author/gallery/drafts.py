@@ -182,7 +182,7 @@ def _try(gallery: Gallery, drafts: Drafts, sent: Sent, body: Mapping[str, Any]) 
             render = render_of(gallery.server, widget, shown)
         except CallError as error:
             return {**report, "error": error_json(error)}
-        report["result"] = result_of(render, "split")
+        report["result"] = result_of(gallery.server, render)
         drawn = shown.render or widget.call(shown.arguments)
         report["places"] = find_places(widget, drawn.arguments, drawn.tree)
     if is_json(shown.arguments, Limits().json_depth):
@@ -287,7 +287,8 @@ async def previous(gallery: Gallery, request: Request) -> dict[str, Any]:
 
 def _drawing(gallery: Gallery, widget: Widget) -> dict[str, Any] | None:
     try:
-        return result_of(render_of(gallery.server, widget, gallery.show(widget, SAMPLE)), "split")
+        render = render_of(gallery.server, widget, gallery.show(widget, SAMPLE))
+        return result_of(gallery.server, render)
     except CallError:
         return None
 

@@ -53,7 +53,7 @@ async def events(
             change = difference(before, after)
             data = {
                 "added": change.added,
-                "changed": change.changed,
+                "changed": tuple(after.widgets) if change.theme else change.changed,
                 "removed": change.removed,
                 "faults": _other_faults(before, after),
                 "mark": mark_of(after),

@@ -38,6 +38,7 @@ from widgetd.core.checks.images import find_refused_origins
 from widgetd.core.widget.components import load_vocabulary
 from widgetd.core.widget.page_program import program_or_empty
 from widgetd.core.widget.states import GRID_WIDTHS_PX, SAMPLE, THEMES, ShownState
+from widgetd.core.widget.theme import Theme
 from widgetd.server.access.principal import ADMIN, GALLERY, WRITE
 from widgetd.server.mcp.http_calls import take_action
 from widgetd.server.render.view import frame_headers, page_of, view_html
@@ -182,9 +183,9 @@ async def guide_page(gallery: Gallery, request: Request) -> dict[str, Any] | Res
     return {**shown, "page": found, "blocks": tuple(render_blocks(found.text)), "problem": ""}
 
 
-async def empty_frame(_gallery: Gallery, request: Request) -> Response:
+async def empty_frame(gallery: Gallery, request: Request) -> Response:
     """Answer with the page that MCP hosts get, for a tree of no widget."""
-    return view_response(request, ())
+    return view_response(request, (), gallery.server.registry.current.theme)
 
 
 async def components_page(gallery: Gallery, request: Request) -> dict[str, Any]:
@@ -217,14 +218,16 @@ async def frame(gallery: Gallery, request: Request) -> Response:
     folder, name = ("editor", "pick.js") if picks else ("static", "point.js")
     script = static_files("widgetd.author.gallery", folder)[name].decode()
     program = b"" if picks else program_or_empty(widget)
-    return view_response(request, gallery.images(widget), program, f"<script>{script}</script>")
+    theme = gallery.server.registry.current.theme
+    images, script = gallery.images(widget), f"<script>{script}</script>"
+    return view_response(request, images, theme, program, script)
 
 
 def view_response(
-    request: Request, images: Iterable[str], program: bytes = b"", script: str = ""
+    request: Request, images: Iterable[str], theme: Theme, program: bytes = b"", script: str = ""
 ) -> Response:
     """Answer with the view for a frame that may load images from these origins."""
-    page = page_of(view_html(), program).replace("</body>", f"{script}</body>")
+    page = page_of(view_html(), program, theme).replace("</body>", f"{script}</body>")
     return cacheable(request, page.encode(), "text/html", frame_headers(images))
 
 
@@ -249,7 +252,7 @@ async def stored_render(gallery: Gallery, request: Request) -> dict[str, Any]:
         render = await gallery.server.rendering.load(render_id, caller)
     except CallError as error:
         raise RefusedError(404, {"error": error.message}) from None
-    return {"result": result_of(render, "split"), "summary": render.text}
+    return {"result": result_of(gallery.server, render), "summary": render.text}
 
 
 _Page = partial(WebPage, scopes=frozenset({ADMIN, GALLERY}))

@@ -9,6 +9,7 @@ import orjson
 
 from widgetd.base.errors import CallError
 from widgetd.core.widget.states import SAMPLE, ShownState, show_state
+from widgetd.core.widget.theme import NO_THEME
 from widgetd.core.widget.widget import Widget
 from widgetd.server.mcp.server import Server
 from widgetd.server.render.result import Policy, failure, tool_result
@@ -26,15 +27,19 @@ class Tiles:
     def __init__(self) -> None:
         self._tiles: WeakKeyDictionary[Widget, bytes] = WeakKeyDictionary()
         self._bytes = 0
+        self._theme = NO_THEME
 
     def tile(self, server: Server, widget: Widget) -> bytes:
         """Return the tile of `widget`, in which the result or the error is `null`."""
+        if self._theme != (theme := server.registry.current.theme):
+            self._theme = theme
+            self._tiles.clear()
         if widget not in self._tiles:
             shown: dict[str, Any] = {"result": None, "error": None}
             try:
                 with server.rendering.journal.rendering(widget.key):
                     sample = show_state(widget, SAMPLE)
-                shown["result"] = result_of(render_of(server, widget, sample), "split")
+                shown["result"] = result_of(server, render_of(server, widget, sample))
             except CallError as error:
                 shown["error"] = error_json(error)
             tile = orjson.dumps(shown, default=dict)
@@ -51,9 +56,12 @@ def render_of(server: Server, widget: Widget, shown: ShownState) -> StoredRender
     return server.rendering.compute_now(widget, shown.arguments, generation, drawing=shown.render)
 
 
-def result_of(render: StoredRender, profile: Literal["chatkit", "split"]) -> dict[str, Any]:
+def result_of(
+    server: Server, render: StoredRender, profile: Literal["chatkit", "split"] = "split"
+) -> dict[str, Any]:
     policy = Policy(inline_max_bytes=len(render.tree))
-    return tool_result(render, profile, policy=policy).values()
+    palette = server.registry.current.theme.json or b"{}"
+    return tool_result(render, profile, policy=policy, palette=palette).values()
 
 
 def error_json(error: CallError) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterator, Mapping
 from math import isfinite
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar, cast, get_args
 
 import orjson
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -45,6 +45,9 @@ class SidecarPart(BaseModel):
     """A base of all parts: frozen, strict, without unknown keys."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+Part = TypeVar("Part", bound=SidecarPart)
 
 
 class SidecarExample(SidecarPart):
@@ -279,10 +282,7 @@ def read_sidecar(source: Source | None) -> Sidecar:
     """
     if source is None:
         return _DEFAULTS
-    try:
-        return _parse(decode(source.content))
-    except WidgetError as error:
-        raise error.of(source.path) from None
+    return parse_toml(source, Sidecar)
 
 
 _DEFAULTS = Sidecar()
@@ -292,7 +292,19 @@ _PART = r"""(?:[\w-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')[ \t]*+"""
 _DEEP = compile_pattern(rf"(?m)(?:^|[\[{{,])[ \t]*+(?:{_PART}\.[ \t]*+){{{LIMITS.key_parts}}}")
 
 
-def _parse(text: str) -> Sidecar:
+def parse_toml(source: Source, model: type[Part]) -> Part:
+    """Parse a file of settings.
+
+    Raises:
+        WidgetError: As `read_sidecar`.
+    """
+    try:
+        return _parse(decode(source.content), model)
+    except WidgetError as error:
+        raise error.of(source.path) from None
+
+
+def _parse(text: str, model: type[Part]) -> Part:
     if deep := _DEEP.search(text):
         line = text.count("\n", 0, deep.end()) + 1
         problem = f"a key has more than {LIMITS.key_parts} parts"
@@ -304,7 +316,7 @@ def _parse(text: str) -> Sidecar:
         if is_single:
             values["feed"] = [values["feed"]]
         # As JSON, because pydantic's strict mode then accepts lists as tuples and dates as text.
-        return Sidecar.model_validate_json(orjson.dumps(values))
+        return model.model_validate_json(orjson.dumps(values))
     except tomllib.TOMLDecodeError as error:
         raise _build_toml_error(text, error) from None
     except ValidationError as error:
@@ -314,7 +326,7 @@ def _parse(text: str) -> Sidecar:
             if is_single and one["loc"][:2] == ("feed", 0):
                 one["loc"] = ("feed", *one["loc"][2:])
         raise _build_value_error(
-            text, min(errors, key=lambda one: one["type"] != _UNKNOWN)
+            text, model, min(errors, key=lambda one: one["type"] != _UNKNOWN)
         ) from None
     except _NotFiniteError as error:
         problem = f"{error} is no number that JSON has"
@@ -358,31 +370,20 @@ def _build_toml_error(text: str, error: tomllib.TOMLDecodeError) -> WidgetError:
     end = text.rstrip("\n").count("\n") + 1
     return _build_error(
         "W1111",
-        f"the sidecar is not TOML here ({reason[:1].lower()}{reason[1:]})",
+        f"this is not TOML ({reason[:1].lower()}{reason[1:]})",
         "write it as `key = value`, with text in double quotes",
         line=int(line) if line else end,
         column=int(column) if column else None,
     )
 
 
-def _build_value_error(text: str, error: ErrorDetails) -> WidgetError:
+def _build_value_error(text: str, model: type[SidecarPart], error: ErrorDetails) -> WidgetError:
     loc, line = error["loc"], find_line(text, pointer(*error["loc"]))
     if loc[0] == "summary_data":  # drop the branch of the union, which an author does not know
         loc = loc[:2]
     key = ".".join(str(part + 1 if isinstance(part, int) else part) for part in loc)
     if error["type"] == _UNKNOWN:
-        owner: type[SidecarPart]
-        match loc:
-            case "feed", _, *_:
-                owner = FeedPart
-            case "examples", _, _, *_:
-                owner = SidecarExample
-            case "actions", _, _, _, _, *_:
-                owner = ActionCheck
-            case "actions", _, _, *_:
-                owner = ActionNote
-            case _:
-                owner = Sidecar
+        owner = _find_owner(model, loc)
         keys = tuple(field.alias or name for name, field in owner.model_fields.items())
         advice = did_you_mean(str(loc[-1]), keys, f"known are {', '.join(keys)}")
         return _build_error("W1112", f"the key '{key}' is unknown", advice, line=line)
@@ -393,6 +394,18 @@ def _build_value_error(text: str, error: ErrorDetails) -> WidgetError:
     pattern = error.get("ctx", {}).get("pattern", "")
     advice = f"write {_PATTERNS[pattern]}" if pattern in _PATTERNS else advise(error)
     return _build_error("W1113", f"'{key}' cannot be {got}", advice, line=line)
+
+
+def _find_owner(model: type[SidecarPart], loc: Path) -> type[SidecarPart]:
+    """Return the part that the last key of `loc` was written into."""
+    owner: Any = model
+    for part in (*loc[:-1], None):
+        # The last of `Mapping[str, Part]`, the first of `tuple[Part, ...]`.
+        while not hasattr(owner, "model_fields"):
+            owner = next(one for one in reversed(get_args(owner)) if one is not Ellipsis)
+        fields = {field.alias or name: field for name, field in owner.model_fields.items()}
+        owner = fields[part].annotation if part in fields else owner
+    return cast("type[SidecarPart]", owner)
 
 
 _PATTERNS: Mapping[str, str] = {

@@ -26,10 +26,11 @@ from widgetd.base.logs import get_logger
 from widgetd.base.system import SYSTEM, System
 from widgetd.core.widget.definition import define
 from widgetd.core.widget.sidecar import SUFFIX
+from widgetd.core.widget.theme import THEME_FILE
 from widgetd.core.widget.widget import Widget
 from widgetd.server.catalog.deletion import MissingFiles
 from widgetd.server.catalog.entries import broken_entry, key_of, load_entry
-from widgetd.server.catalog.loader import SIDECAR_SUFFIXES, WIDGET_SUFFIXES, Load, choose, load
+from widgetd.server.catalog.loader import SERVED_SUFFIXES, SIDECAR_SUFFIXES, Load, choose, load
 from widgetd.server.catalog.snapshot import EVERYTHING, Entry, Selection, Snapshot
 
 if TYPE_CHECKING:
@@ -117,7 +118,7 @@ class Catalog:
             self.root,
             paths,
             known=before,
-            suffixes=WIDGET_SUFFIXES,
+            suffixes=SERVED_SUFFIXES,
             beside=SUFFIX,
             limit_bytes=self._limit_bytes,
             quiet_ms=self._quiet_ms,
@@ -184,12 +185,14 @@ class Catalog:
         for path in {*changes, *self._scan.unsettled} - self._current.entries.keys():
             entry = changes.get(path)
             copy = self._recall(path, entry)
-            if copy is None or (entry and (entry.widget or entry.key == key_of(*copy))):
+            if copy is None or (entry and (entry.has_content or entry.key == key_of(*copy))):
                 continue
             revived = load_entry(None, key_of(*copy), *copy, self._load)
-            if revived.widget is not None:
+            if revived.has_content:
                 self._recalled[path] = revived.key
-                yield path, replace(entry, widget=revived.widget) if entry else revived
+                if entry:
+                    revived = replace(entry, widget=revived.widget, theme=revived.theme)
+                yield path, revived
 
     def _recall(self, path: str, entry: Entry | None) -> Pair | None:
         """Return the last good content of a file, also if the file or its folder was renamed."""
@@ -229,9 +232,9 @@ def rebuild(
     changes: dict[str, Entry | None] = dict.fromkeys(deleted)
     sources, earlier = scan.sources, known.sources
     touched = {*list_differing(earlier, sources), *list_missing(earlier, sources), *known.faults}
-    for path in sorted({path.removesuffix(SUFFIX) for path in touched}):
+    for path in sorted({_owner_of(path) for path in touched}):
         source = sources.get(path)
-        if source is None:
+        if source is None or not _is_served(path):
             continue
         sidecar = sources.get(path + SUFFIX)
         entry = before.get(path)
@@ -240,9 +243,19 @@ def rebuild(
             changes[path] = load_entry(entry, key, source, sidecar, load)
     for path, error in scan.faults.items():
         # The fault of an unreadable sidecar is that of its widget.
-        widget = path.removesuffix(SUFFIX) if path.endswith(SIDECAR_SUFFIXES) else path
-        changes[widget] = broken_entry(before.get(widget), widget, "", error)
+        if _is_served(owner := _owner_of(path)):
+            changes[owner] = broken_entry(before.get(owner), owner, "", error)
     return {path: entry for path, entry in changes.items() if entry != before.get(path)}
+
+
+def _owner_of(path: str) -> str:
+    """Return the file that a sidecar is about; of any other file, itself."""
+    return path.removesuffix(SUFFIX) if path.endswith(SIDECAR_SUFFIXES) else path
+
+
+def _is_served(path: str) -> bool:
+    """Return whether a file that was read counts: a widget, or the theme of the whole folder."""
+    return path == THEME_FILE or not path.endswith(THEME_FILE)
 
 
 def discover_widgets(

@@ -21,6 +21,7 @@ class Change:
         relisted: Tools of `changed` whose entry in a list of tools differs.
         refused: New faults.
         recovered: Paths that no longer have a fault.
+        theme: Whether the widgets have another theme.
     """
 
     added: tuple[str, ...] = ()
@@ -29,6 +30,7 @@ class Change:
     relisted: tuple[str, ...] = ()
     refused: tuple[Finding, ...] = ()
     recovered: tuple[str, ...] = ()
+    theme: bool = False
 
     @property
     def tools(self) -> tuple[str, ...]:
@@ -53,6 +55,7 @@ def difference(before: Snapshot, after: Snapshot) -> Change:
         recovered=tuple(
             path for path in list_missing(before.faults, after.faults) if path in after.entries
         ),
+        theme=before.theme != after.theme,
     )
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from widgetd.base.errors import Finding, WidgetError
 from widgetd.base.files.source import Source
 from widgetd.base.logs import get_logger
+from widgetd.core.widget.theme import THEME_FILE, read_theme
 from widgetd.server.catalog.loader import Load
 from widgetd.server.catalog.snapshot import Entry
 
@@ -18,8 +21,10 @@ def key_of(source: Source, sidecar: Source | None) -> str:
 def load_entry(
     entry: Entry | None, key: str, source: Source, sidecar: Source | None, load: Load
 ) -> Entry:
-    """Return the entry of a file; where it is broken, with the widget of `entry`."""
+    """Return the entry of a file; where it is broken, with the widget or theme of `entry`."""
     try:
+        if source.path == THEME_FILE:
+            return Entry(path=source.path, key=key, widget=None, theme=read_theme(source))
         widget = load(source, sidecar)
     except WidgetError as error:
         return broken_entry(entry, source.path, key, error)
@@ -33,7 +38,7 @@ def load_entry(
 
 
 def broken_entry(entry: Entry | None, path: str, key: str, error: WidgetError) -> Entry:
-    """Return the entry of a file that cannot be served; its last good widget stays."""
-    widget = entry.widget if entry else None
+    """Return the entry of a file that cannot be served; its last good content stays."""
     fault, *further = error.findings
-    return Entry(path=path, key=key, widget=widget, fault=fault, further_faults=tuple(further))
+    entry = entry or Entry(path=path, key=key, widget=None)
+    return replace(entry, key=key, fault=fault, further_faults=tuple(further))

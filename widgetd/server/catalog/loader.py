@@ -26,6 +26,7 @@ from widgetd.core.widget.definition import compute_digest, define, redefine
 from widgetd.core.widget.naming import JSX_SUFFIX, WIDGET_SUFFIX
 from widgetd.core.widget.sidecar import SUFFIX
 from widgetd.core.widget.sources import Choice
+from widgetd.core.widget.theme import THEME_FILE
 from widgetd.core.widget.widget import CheckJsx, Proof, Widget
 from widgetd.server.catalog.crash_journal import CrashJournal
 
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 _log = get_logger()
 
 WIDGET_SUFFIXES = (WIDGET_SUFFIX, JSX_SUFFIX)
+SERVED_SUFFIXES = (*WIDGET_SUFFIXES, THEME_FILE)
 SIDECAR_SUFFIXES = tuple(suffix + SUFFIX for suffix in WIDGET_SUFFIXES)
 
 Admit = Callable[[Widget], bytes]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import anyio
 
+from widgetd.core.widget.theme import Theme
 from widgetd.server.catalog.change import Change, difference
 from widgetd.server.catalog.snapshot import Snapshot
 
@@ -18,6 +19,7 @@ class Registry:
     def __init__(self, snapshot: Snapshot | None = None) -> None:
         self._current = Snapshot.empty() if snapshot is None else snapshot
         self._swapped = anyio.Event()
+        self._rethemed = anyio.Event()
 
     @property
     def current(self) -> Snapshot:
@@ -34,6 +36,9 @@ class Registry:
         self._current = snapshot
         swapped, self._swapped = self._swapped, anyio.Event()
         swapped.set()
+        if change.theme:
+            rethemed, self._rethemed = self._rethemed, anyio.Event()
+            rethemed.set()
         return change
 
     async def wait_for_newer(self, snapshot: Snapshot) -> Snapshot:
@@ -41,3 +46,8 @@ class Registry:
         while self._current is snapshot:
             await self._swapped.wait()
         return self._current
+
+    async def wait_for_theme(self, theme: Theme) -> None:
+        """Wait until the widgets have another theme, undisturbed by other swaps."""
+        while self._current.theme == theme:
+            await self._rethemed.wait()

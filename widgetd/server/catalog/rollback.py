@@ -185,9 +185,9 @@ class Rollback:
         if self._merged is not None and self._merged[0] is folder:
             return self._merged[1]
         changes: dict[str, Entry | None] = {
-            path: replace(entry, widget=None) if entry.fault else None
+            path: replace(entry, widget=None, theme=None) if entry.fault else None
             for path, entry in folder.entries.items()
-            if path not in self._files and entry.widget is not None
+            if path not in self._files and entry.has_content
         }
         for path, entry in self._loaded.items():
             now = folder.entries.get(path)

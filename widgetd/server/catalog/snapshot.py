@@ -17,6 +17,7 @@ from typing import Any
 from widgetd.base.errors import Finding
 from widgetd.base.files.persistent_map import patch
 from widgetd.core.widget.naming import sort_by_preference
+from widgetd.core.widget.theme import NO_THEME, THEME_FILE, Theme
 from widgetd.core.widget.widget import Widget
 
 Claims = Mapping[str, tuple[str, ...]]
@@ -58,6 +59,7 @@ class Entry:
         path: The file, relative to the widgets folder.
         key: Digest of the file and its sidecar as they are now; empty while they are unreadable.
         widget: The last good widget; None if there never was one.
+        theme: The last good theme, of `theme.toml` alone.
         fault: The reason why the file is not served as it is; None if it is.
         further_faults: Further faults of the same file.
     """
@@ -65,8 +67,14 @@ class Entry:
     path: str
     key: str
     widget: Widget | None
+    theme: Theme | None = None
     fault: Finding | None = None
     further_faults: tuple[Finding, ...] = ()
+
+    @property
+    def has_content(self) -> bool:
+        """Return whether there is a last good widget or theme."""
+        return self.widget is not None or self.theme is not None
 
     @property
     def may_have_sidecar(self) -> bool:
@@ -162,6 +170,12 @@ class Snapshot:
         return self.served_hash.text
 
     @property
+    def theme(self) -> Theme:
+        """Return the theme of all widgets."""
+        entry = self.entries.get(THEME_FILE)
+        return (entry and entry.theme) or NO_THEME
+
+    @property
     def stale(self) -> tuple[str, ...]:
         """Return the tools whose file is broken and whose last good version is served."""
         return tuple(sorted(tool for tool in map(self._serves, self.faults) if tool))
@@ -221,9 +235,10 @@ class Snapshot:
                 remove=(f"{path} {before[path].key}" for path in changes if path in before),
             ),
             served_hash=self.served_hash.update(
-                add=(f"{tool} {widget.key}" for tool, widget in owners.items() if widget),
-                remove=(
-                    f"{tool} {self.widgets[tool].key}" for tool in owners if tool in self.widgets
+                add=_list_served(owners.items(), changes.values()),
+                remove=_list_served(
+                    ((tool, self.widgets[tool]) for tool in owners if tool in self.widgets),
+                    map(before.get, changes),
                 ),
             ),
         )
@@ -234,6 +249,13 @@ class Snapshot:
             for entry in entries
             if entry and entry.widget and self.selection.admits(entry.widget)
         }
+
+
+def _list_served(
+    widgets: Iterable[tuple[str, Widget | None]], entries: Iterable[Entry | None]
+) -> Iterator[str]:
+    yield from (f"{tool} {widget.key}" for tool, widget in widgets if widget)
+    yield from (f"{THEME_FILE} {entry.theme.json!r}" for entry in entries if entry and entry.theme)
 
 
 def _update_claims(

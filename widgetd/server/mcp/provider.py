@@ -175,7 +175,7 @@ class WidgetProvider(sdk.MountedProvider):
                 render = await self._server.rendering.load(uri.removeprefix(RENDERS), self._caller)
             except CallError:
                 return None
-            return render_resource(uri, render)
+            return render_resource(uri, render, self._server.registry.current.theme)
         caller, server = self._caller, self._server
         found = server.resources.find(uri, caller.snapshot, caller.prefix)
         if found is not None or caller.denied is not None:

@@ -24,6 +24,7 @@ from widgetd.base.system import SYSTEM
 from widgetd.base.text_search import compile_pattern
 from widgetd.core.widget.components.lucide import find_icons
 from widgetd.core.widget.page_program import program_or_empty
+from widgetd.core.widget.theme import Theme
 from widgetd.core.widget.widget import Widget
 from widgetd.server.access.principal import with_prefix
 from widgetd.server.catalog.crash_journal import CrashJournal
@@ -185,7 +186,7 @@ class Resources:
             return self._part(widget, match[2], snapshot) if match[2] else _overview(widget, prefix)
         if (match := _VIEW.fullmatch(uri)) and match[1] in snapshot.widgets and self._view:
             widget = snapshot.widgets[match[1]]
-            return self._page(widget, page_of(self._view, program_or_empty(widget)))
+            return self._page(widget, page_of(self._view, program_or_empty(widget), snapshot.theme))
         return None
 
     def _part(self, widget: Widget, part: str, snapshot: Snapshot) -> Resource | None:
@@ -222,7 +223,7 @@ class Resources:
         )
 
 
-def render_resource(uri: str, render: StoredRender) -> Resource:
+def render_resource(uri: str, render: StoredRender, theme: Theme) -> Resource:
     """Return a render's newest version as `{"tree", "text", "data", "ui", "render", "icons"}`."""
     content = {
         "tree": Fragment(render.tree),
@@ -231,6 +232,7 @@ def render_resource(uri: str, render: StoredRender) -> Resource:
         "ui": Fragment(render.ui),
         "render": Fragment(encode_render(render)),
         "icons": find_icons(render.tree),
+        **({"palette": Fragment(theme.json)} if theme.json else {}),
     }
     return ServedResource(uri, name=render.id, mime_type=JSON, content=json_text(content))
 

@@ -18,6 +18,7 @@ import orjson
 
 from widgetd.base.errors import CallError, WidgetError
 from widgetd.base.system import SYSTEM, System
+from widgetd.base.tasks import while_running
 from widgetd.core.schema.json_values import size, to_json
 from widgetd.core.schema.validator import ValidArguments
 from widgetd.core.widget.actions import has_actions
@@ -145,12 +146,15 @@ class Renderer:
         client, draws, address = caller.client, draws_views(caller.client), ""
         if self.links is not None and not is_for_page and not draws:
             address = self.links.address(render, caller.principal)
+        # An open page learns that the theme was removed; a new one has it inside.
+        palette = self._registry.current.theme.json or (b"{}" if is_for_page else b"")
         return build(
             render,
             profile,
             client=client,
             prefix=caller.prefix,
             shown=shown,
+            palette=palette,
             address=address,
             is_text_alone=not is_for_page and profile == caller.profile == "split" and not draws,
         )
@@ -176,14 +180,24 @@ class Renderer:
     ) -> StoredRender | Literal["timeout", "draining", "expired"]:
         """Wait until a render has a later version than `after`; return it, or why there is none.
 
+        If the widgets get another theme, the version that is shown is returned again.
+
         Raises:
             CallError: There is none of that id, it expired, or it is hidden (W2007).
         """
         render = await self.load(render_id, caller)
-        with self.feeds.following(render):
-            newer = await self._store.renders.wait_for_newer(
-                render_id, after=after, timeout_s=timeout_s
-            )
+        with self.feeds.following(render), anyio.CancelScope() as waiting:
+
+            async def watch_theme() -> None:
+                await self._registry.wait_for_theme(caller.snapshot.theme)
+                waiting.cancel()
+
+            async with while_running(watch_theme):
+                newer = await self._store.renders.wait_for_newer(
+                    render_id, after=after, timeout_s=timeout_s
+                )
+        if waiting.cancelled_caught:
+            newer = await self.load(render_id, caller)
         if isinstance(newer, StoredRender) and self._is_hidden(newer, caller):
             return "expired"
         return newer

@@ -144,6 +144,7 @@ class Envelope(BaseModel):
         feed: The upstream answer that filled its arguments.
         widget: The widget's root in profile `split`.
         icons: SVG shapes of the Lucide icons in the root, `[["path", {"d": "…"}], …]` each.
+        palette: The style variables of the folder's theme, by theme.
         error: The error of a failed call.
     """
 
@@ -154,6 +155,7 @@ class Envelope(BaseModel):
     feed: FeedMark | None = None
     widget: Mapping[str, Any] | None = None
     icons: Mapping[str, tuple[tuple[str, Mapping[str, str]], ...]] | None = None
+    palette: Mapping[Literal["light", "dark"], Mapping[str, str]] | None = None
     error: Failure | None = None
 
 

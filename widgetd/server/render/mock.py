@@ -79,4 +79,4 @@ def answer(
     render = rendering.compute_now(widget, arguments, snapshot.generation)
     still = replace(render, duration_ms=0.0)
     profile = profile_for(policy, widget, Caller(snapshot=snapshot))
-    return tool_result(still, profile, policy=policy).values()
+    return tool_result(still, profile, policy=policy, palette=snapshot.theme.json).values()

@@ -178,6 +178,7 @@ def tool_result(
     prefix: str = "",
     is_for_page: bool = False,
     shown: bytes = b"",
+    palette: bytes = b"",
     address: str = "",
     is_text_alone: bool = False,
 ) -> Result:
@@ -191,6 +192,7 @@ def tool_result(
         prefix: The namespace of URIs on a mounted server.
         is_for_page: Whether a page asks, which no model reads: it gets a tree of any size.
         shown: The tree as a page gets it in `_meta`, with images inside; empty for the render's.
+        palette: The folder's theme as JSON, which pages draw with; empty to leave theirs.
         address: Where a browser shows the render; empty if its client draws it.
         is_text_alone: Whether the client hands everything to the model and draws nothing.
 
@@ -227,13 +229,17 @@ def tool_result(
     # The page of a large tree fetches its local state together with the tree.
     marked = render if is_inline else replace(render, local=b"")
     mark = encode_render(marked, is_for_page=is_read_by_page)
-    meta = b'{"widgetd/ui":%b,"widgetd/render":%b}' % (render.ui, mark)
-    if render.feed:
-        meta = b'%b,"widgetd/feed":%b}' % (meta[:-1], render.feed)
-    if is_inline and profile == "split":
-        meta = b'%b,"widgetd/widget":%b}' % (meta[:-1], shown or render.tree)
-    if is_inline and (icons := find_icons(render.tree)):
-        meta = b'%b,"widgetd/icons":%b}' % (meta[:-1], to_json(icons))
+    icons = find_icons(render.tree) if is_inline else {}
+    parts = {
+        "ui": render.ui,
+        "render": mark,
+        "feed": render.feed,
+        "widget": (shown or render.tree) if is_inline and profile == "split" else b"",
+        "icons": to_json(icons) if icons else b"",
+        "palette": palette,
+    }
+    entries = (b'"widgetd/%b":%b' % (name.encode(), part) for name, part in parts.items() if part)
+    meta = b"{%b}" % b",".join(entries)
     if is_inline and profile == "chatkit":
         return Result(content=to_json(content), structured=render.tree, meta=meta)
     data = render.data

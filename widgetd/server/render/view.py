@@ -7,9 +7,12 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from orjson import Fragment
+
 from widgetd.core.schema.json_values import to_json
 from widgetd.core.widget.components.lucide import find_icons
 from widgetd.core.widget.page_program import program_digest
+from widgetd.core.widget.theme import Theme
 
 FRAME_POLICY = "; ".join(
     (
@@ -44,7 +47,14 @@ PROGRAM_ID = "widgetd-program"
 """Id of the element with the program of the page's widget."""
 
 
-def page_of(view: str, program: bytes) -> str:
+PALETTE_ID = "widgetd-palette"
+"""Id of the element with the folder's theme."""
+
+
+def page_of(view: str, program: bytes, theme: Theme) -> str:
+    """Return the view with the program of a widget and the folder's theme inside."""
+    if theme.json:
+        view = _with_block(view, PALETTE_ID, _escaped(theme.json))
     if not program:
         return view
     digest = f' data-digest="{program_digest(program)}"'
@@ -77,7 +87,15 @@ def drawing(
     return _with_block(view_html(), INLINE_ID, json)
 
 
-def inline(tree: Mapping[str, Any], *, theme: str, locale: str, title: str, fonts: str = "") -> str:
+def inline(
+    tree: Mapping[str, Any],
+    *,
+    theme: str,
+    locale: str,
+    title: str,
+    fonts: str = "",
+    palette: bytes = b"",
+) -> str:
     """Encode the data of a page that draws one widget without a host, safe inside `<script>`.
 
     Args:
@@ -86,9 +104,12 @@ def inline(tree: Mapping[str, Any], *, theme: str, locale: str, title: str, font
         locale: The language that numbers and dates are shown in.
         title: The document's title.
         fonts: A CSS list of font families; empty for the view's own.
+        palette: The folder's theme as JSON; empty without one.
     """
     data: dict[str, Any] = {"widget": tree, "theme": theme, "locale": locale, "title": title}
     data["icons"] = find_icons(tree)
     if fonts:
         data["styles"] = {"variables": {"--font-sans": fonts}}
+    if palette:
+        data["palette"] = Fragment(palette)
     return _escaped(to_json(data))

@@ -140,7 +140,9 @@ async def frame(see: See, request: Request) -> Response:
     found = await _open(see, request)
     widget = found.caller.snapshot.widgets.get(found.render.tool)
     program = b"" if widget is None else program_or_empty(widget)
-    content = page_of(view_html(), program).replace("</head>", f"{_STYLE}</head>", 1)
+    content = page_of(view_html(), program, found.caller.snapshot.theme).replace(
+        "</head>", f"{_STYLE}</head>", 1
+    )
     return cacheable(request, content.encode(), "text/html", _frame_headers(see, found))
 
 

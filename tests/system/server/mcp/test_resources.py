@@ -242,6 +242,7 @@ async def test_result_schema_admits_every_result(client: Client) -> None:
         "widgetd/widget",
         "widgetd/error",
         "widgetd/icons",
+        "widgetd/palette",
         "widgetd/feed",
     }
 

@@ -30,7 +30,7 @@ def test_page_matches_its_checksum() -> None:
 
 
 def test_page_was_built_from_the_present_sources() -> None:
-    files = ["package-lock.json", "package.json", "view.html", "vocabulary.json"]
+    files = ["package-lock.json", "package.json", "palette.json", "view.html", "vocabulary.json"]
     files += ["vite.chat.config.ts", "vite.config.ts"]
     sources = [VIEW / name for name in files]
     sources += [path for room in ("plugins", "src") for path in (VIEW / room).rglob("*.*")]

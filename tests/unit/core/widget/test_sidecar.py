@@ -159,14 +159,14 @@ def test_missing_and_empty_sidecars_are_equal() -> None:
         (
             "title = 'a'\ntitle = Parcel",
             (
-                "line 2: the sidecar is not TOML here (invalid value); "
+                "line 2: this is not TOML (invalid value); "
                 "write it as `key = value`, with text in double quotes"
             ),
         ),
         (
             "title = 'a'\ntitle = 'b'\n",
             (
-                "line 2: the sidecar is not TOML here (cannot overwrite a value); "
+                "line 2: this is not TOML (cannot overwrite a value); "
                 "write it as `key = value`, with text in double quotes"
             ),
         ),

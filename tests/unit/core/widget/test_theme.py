@@ -1,0 +1,66 @@
+"""The theme of a folder: what its keys become, and which line a mistake is in."""
+
+from __future__ import annotations
+
+import pytest
+
+from widgetd.base.errors import WidgetError
+from widgetd.base.files.source import Source
+from widgetd.core.widget.theme import Theme, read_theme
+
+
+def read_text(text: str) -> Theme:
+    return read_theme(Source(path="theme.toml", content=text.encode(), digest=""))
+
+
+def test_keys_become_the_style_variables_of_hosts() -> None:
+    theme = read_text(
+        """
+        font = "Source Sans 3, serif"
+        radius = "8px"
+        [light]
+        background = "#fff7ed"
+        accent = "#0f766e"
+        [light.variables]
+        "--color-text-danger" = "#a00"
+        """
+    )
+
+    assert theme.variables["light"] == {
+        "--font-sans": '"Source Sans 3", serif',
+        "--border-radius-xs": "4px",
+        "--border-radius-sm": "6px",
+        "--border-radius-md": "8px",
+        "--border-radius-lg": "10px",
+        "--border-radius-xl": "12px",
+        "--color-background-primary": "#fff7ed",
+        "--color-background-inverse": "#0f766e",
+        "--color-ring-primary": "#0f766e",
+        "--color-text-danger": "#a00",
+    }
+    assert theme.variables["dark"].keys() < theme.variables["light"].keys()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("x =", "line 1: this is not TOML (invalid value)"),
+        ("[ligt]", "line 1: the key 'ligt' is unknown; did you mean 'light'?"),
+        ("[dark]\ntexd = '#fff'", "line 2: the key 'dark.texd' is unknown; did you mean 'text'?"),
+        ("[dark]\ntext = 'red'", "line 2: 'dark.text' cannot be 'red'; write a color as '#0f766e'"),
+        ("radius = '1vw'", "line 1: 'radius' cannot be '1vw'; write a length as '8px'"),
+        (
+            "font = 'url(https://a.example)'",
+            "line 1: 'font' cannot be 'url(https://a.example)'; write names of fonts",
+        ),
+        (
+            "[dark.variables]\n'--color-txt-danger' = '#fff'",
+            "line 2: the key 'dark.variables.--color-txt-danger' is unknown; did you mean",
+        ),
+    ],
+)
+def test_mistake_is_named_with_its_line(text: str, message: str) -> None:
+    with pytest.raises(WidgetError) as caught:
+        read_text(text)
+
+    assert str(caught.value).startswith(f"theme.toml: {message}")

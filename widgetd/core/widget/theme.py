@@ -1,0 +1,126 @@
+"""The theme of a widgets folder, `theme.toml`: colors, fonts and radii for every widget.
+
+It becomes the style variables that hosts use, in both themes. The view's table `palette.json`
+lists those that are read, with the tokens that each stands for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+from types import MappingProxyType
+from typing import Annotated, Any
+
+import orjson
+from pydantic import AfterValidator, Field, create_model
+
+from widgetd.base.errors import Finding
+from widgetd.base.files.source import Source
+from widgetd.base.text_search import compile_pattern
+from widgetd.core.schema.json_values import to_json
+from widgetd.core.widget.sidecar import SidecarPart, parse_toml
+
+THEME_FILE = "theme.toml"
+
+MODES = ("light", "dark")
+
+_BACKGROUND, _TEXT = "--color-background-primary", "--color-text-primary"
+_ACCENT, _ON_ACCENT = "--color-background-inverse", "--color-text-inverse"
+_COLORS = MappingProxyType(
+    {
+        "background": (_BACKGROUND,),
+        "text": (_TEXT,),
+        "accent": (_ACCENT, "--color-ring-primary"),
+        "on_accent": (_ON_ACCENT,),
+    }
+)
+_RADII = MappingProxyType({"xs": 0.5, "sm": 0.75, "md": 1.0, "lg": 1.25, "xl": 1.5})
+"""Radii as multiples of `radius`, as those of the view are."""
+
+_GENERIC = frozenset({"serif", "sans-serif", "monospace", "system-ui"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Theme:
+    """A theme as style variables.
+
+    Attributes:
+        variables: `{"light": {"--color-text-primary": "#431407", ...}, "dark": {...}}`.
+        json: The same as JSON; empty without a theme.
+        findings: The texts that are hard to read.
+    """
+
+    variables: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    json: bytes = b""
+    findings: tuple[Finding, ...] = ()
+
+
+NO_THEME = Theme()
+
+
+def read_theme(source: Source) -> Theme:
+    """Parse `theme.toml`.
+
+    Raises:
+        WidgetError: As `read_sidecar`.
+    """
+    parsed = parse_toml(source, _model()).model_dump(by_alias=True, exclude_none=True)
+    shared = dict(_expand_shared(parsed))
+    variables = {
+        mode: {
+            **shared,
+            **{name: parsed[mode][key] for key in parsed[mode] for name in _COLORS.get(key, ())},
+            **parsed[mode]["variables"],
+        }
+        for mode in MODES
+    }
+    return Theme(variables=variables, json=to_json(variables))
+
+
+def _expand_shared(parsed: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for key, name in (("font", "--font-sans"), ("mono_font", "--font-mono")):
+        if key in parsed:
+            fonts = (font.strip() for font in parsed[key].split(","))
+            yield name, ", ".join(font if font in _GENERIC else f'"{font}"' for font in fonts)
+    if "radius" in parsed:
+        unit = parsed["radius"].lstrip(".0123456789")
+        number = float(parsed["radius"].removesuffix(unit))
+        for size, factor in _RADII.items():
+            yield f"--border-radius-{size}", f"{number * factor:g}{unit}"
+
+
+def _as(pattern: str, advice: str) -> AfterValidator:
+    compiled = compile_pattern(rf"\A(?:{pattern})\Z")
+
+    def check(value: str) -> str:
+        if compiled.match(value) is None:
+            raise ValueError(f"write {advice}")
+        return value
+
+    return AfterValidator(check)
+
+
+_NAME = r"[A-Za-z][\w -]{0,59}"
+Color = Annotated[str, _as("#(?:[0-9a-fA-F]{3}){1,2}", "a color as '#0f766e'")]
+Length = Annotated[str, _as(r"[0-9]{1,3}(?:\.[0-9]{1,3})?(?:px|rem)", "a length as '8px'")]
+Fonts = Annotated[str, _as(rf"{_NAME}(?:, ?{_NAME}){{0,7}}", "names of fonts as 'Inter, serif'")]
+
+
+@cache
+def _model() -> type[SidecarPart]:
+    """Return the model of the file, with the colors of the view's table as variables."""
+    table = orjson.loads((files("widgetd.view") / "palette.json").read_bytes())
+    names = {f"v{at}": f"--color-{name}" for at, name in enumerate(table)}
+    optional: dict[str, Any] = {
+        key: (Color | None, Field(default=None, alias=name)) for key, name in names.items()
+    }
+    variables = create_model("ThemeVariables", __base__=SidecarPart, **optional)
+    optional = dict.fromkeys(_COLORS, (Color | None, None))
+    optional["variables"] = (variables, Field(default_factory=variables))
+    colors = create_model("ThemeColors", __base__=SidecarPart, **optional)
+    optional = dict.fromkeys(("font", "mono_font"), (Fonts | None, None))
+    optional["radius"] = (Length | None, None)
+    optional |= dict.fromkeys(MODES, (colors, Field(default_factory=colors)))
+    return create_model("ThemeFile", __base__=SidecarPart, **optional)
