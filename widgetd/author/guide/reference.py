@@ -60,8 +60,9 @@ NAMED_KIND_WEIGHT = 2.0
 SYNONYMS: Mapping[str, str] = {
     "Badge": "pill tag chip status",
     "Basic": "root bare plain",
-    "Box": "background border container",
-    "Button": "press click submit",
+    "Box": "background border container progress bar meter gauge",
+    "Box.radius": "rounded corners",
+    "Button": "press click submit spinner loading wait",
     "Caption": "small secondary subtitle hint",
     "Card": "root panel container",
     "Chart": "graph plot diagram",
@@ -304,7 +305,8 @@ def _entries(settings: Mapping[str, str]) -> Iterator[ReferenceEntry]:
         for each in properties:
             text = f"{each['name']} of {type_}: {each['expected']}. {each.get('text', '')}"
             name = f"{type_}.{each['name']}"
-            yield _build_entry("component", name, text, keywords="", is_property=True)
+            more = {"synonyms": SYNONYMS.get(name, ""), "keywords": "", "is_property": True}
+            yield _build_entry("component", name, text, **more)
     colors, sizes = list_colors(), list_sizes()
     words_of = {
         name: ", ".join(dict.fromkeys(value for one in listed["tokens"] for value in one["values"]))

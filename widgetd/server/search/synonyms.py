@@ -1,4 +1,4 @@
-"""English words for the search: those that say nothing, and those that mean the same."""
+"""Words for the search: those that say nothing, and those that mean the same, in four languages."""
 
 from __future__ import annotations
 
@@ -15,6 +15,30 @@ STOP_WORDS = frozenset(_STOP_WORDS.split())
 """Words of a question that say nothing about what is wanted."""
 
 _SYNONYMS = """
+weather wetter tiempo clima meteo temperature temperatur temperatura outside draussen afuera dehors
+forecast vorhersage wettervorhersage pronostico previsions tomorrow morgen manana demain wochenende
+flight flug flugzeug vuelo avion vol avion delay verspatung retraso retard landet aterriza atterrit
+taxi fahrt fahrer viaje conductor course chauffeur
+music musik lied musica cancion musique chanson playlist wiedergabeliste
+player spieler fussballspieler jugador joueur football fussball futbol
+cart warenkorb einkaufswagen carrito cesta panier
+product produkt artikel producto articulo produit article detail einzelheiten detalles details
+shop laden buscar suche productos produits produkte kaufen comprar acheter
+pay zahlen bezahlen pagar payer zahlung pago paiement
+receipt bestellung pedido commande delivery lieferung entrega livraison
+chart diagramm grafico graphique verlauf evolucion evolution
+table tabelle tabla tableau compare vergleiche comparar comparer
+task aufgabe tarea tache todo erledigen
+email mail correo courriel schreibe redacta redige write
+event termin veranstaltung evento evenement meeting besprechung reunion reunion
+new neue neuer neuen nueva nuevo nouvelle nouveau create erstelle anlegen crea crear creer
+free frei freie libre libres disponible slot hora horaire
+error fehler fehlgeschlagen fallo echec echoue erreur
+success erfolg erfolgreich geklappt exito reussi succes
+notify benachrichtigen benachrichtigung avisame notificacion previens notification
+upload hochladen subir televerser file datei archivo fichier
+choice wahl auswahl elige elegir choisir choix
+software lizenz licencia licence
 chart graph plot diagram histogram curve trend growth grow rise statistic revenue profit develop
 chart metric kpi dashboard sales statistics progress decline visualization
 chart development percentage proportion visualise visualize turnover draw

@@ -32,6 +32,82 @@ def test_bundled_wishes_find_their_widgets() -> None:
     assert sum(found.values()) >= 56, [wish for wish, is_first in found.items() if not is_first]
 
 
+WISHES = {
+    "weather_current": (
+        "Wie ist das Wetter gerade draußen?",
+        "¿Qué tiempo hace ahora en Madrid?",
+        "Quelle météo fait-il dehors ?",
+    ),
+    "weather_forecast": (
+        "Wettervorhersage für das Wochenende",
+        "Pronóstico para mañana",
+        "Prévisions pour demain",
+    ),
+    "flight_tracker": (
+        "Hat mein Flug Verspätung?",
+        "¿Mi vuelo tiene retraso?",
+        "Mon vol a-t-il du retard ?",
+    ),
+    "playlist": (
+        "Mach eine Wiedergabeliste mit ruhiger Musik",
+        "Una playlist de música tranquila",
+        "Une liste de musique calme",
+    ),
+    "purchase_items": (
+        "Was liegt in meinem Warenkorb?",
+        "¿Qué hay en mi carrito?",
+        "Que contient mon panier ?",
+    ),
+    "draft_email": (
+        "Schreibe eine Mail an meinen Chef",
+        "Redacta un correo para mi jefe",
+        "Rédige un courriel à mon chef",
+    ),
+    "create_task": (
+        "Lege eine neue Aufgabe an",
+        "Crea una tarea nueva",
+        "Créer une nouvelle tâche",
+    ),
+    "chart": ("Ein Diagramm des Umsatzes", "Un gráfico de las ventas", "Un graphique des ventes"),
+    "table": ("Eine Tabelle der Preise", "Una tabla de precios", "Un tableau des prix"),
+    "payment_form": ("Ich will 20 Euro bezahlen", "Quiero pagar", "Je veux payer"),
+    "error_notice": ("La acción falló", "La sauvegarde a échoué"),
+    "booking_calendar": (
+        "Welche Termine sind frei?",
+        "Horas libres para una cita",
+        "Créneaux disponibles",
+    ),
+    "player_card": ("Zeig mir den Fußballspieler", "¿Quién es ese jugador?", "Montre le joueur"),
+    "ride_status": (
+        "Wo ist mein Taxi, wo ist der Fahrer?",
+        "¿Dónde está mi taxi?",
+        "Où est mon chauffeur ?",
+    ),
+    "success_notice": (
+        "Das hat geklappt, sag dass es erfolgreich war",
+        "Fue un éxito",
+        "C'est réussi",
+    ),
+    "file_upload": ("Eine Datei hochladen", "Subir un archivo", "Téléverser un fichier"),
+    "create_event": (
+        "Neuer Termin am Freitag",
+        "Crear un evento nuevo",
+        "Créer un nouvel événement",
+    ),
+}
+
+
+@pytest.mark.parametrize("tool", WISHES)
+def test_wishes_in_german_spanish_and_french_find_bundled_widgets(tool: str) -> None:
+    snapshot = build_catalog(
+        Settings(), bundled_folder(), Loader(tool_entry).load, quiet_ms=0
+    ).scan()
+
+    first = [Search().find(snapshot, wish, 1)[0][0].widget.tool for wish in WISHES[tool]]
+
+    assert first == [tool] * len(first)
+
+
 def test_wish_that_finds_another_widget_is_a_warning_with_the_text_that_won() -> None:
     greeting = build_widget(
         "Greeting", sidecar='wishes = ["a free seat", "zebra"]\nnever = ["seats"]'
