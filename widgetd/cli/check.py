@@ -142,6 +142,7 @@ def check_paths(paths: Iterable[Path], *, strict: bool = False, against: str = "
                 further = snapshot.entries[file].further_faults
                 findings[file] = (snapshot.faults[file], *further, *findings.get(file, ()))
         own = chain.from_iterable(findings.get(file, ()) for file in entries)
+        theme = () if only else snapshot.theme.findings
         stray = () if only else _check_stray_files(folder, entries)
         wishes = chain.from_iterable(
             check_wishes(entry.widget, snapshot, search)
@@ -150,7 +151,7 @@ def check_paths(paths: Iterable[Path], *, strict: bool = False, against: str = "
         )
         broken = _check_breaking_changes(entries, folder, only, against) if against else ()
         with open_folder(folder) as root:
-            for finding in chain(own, stray, wishes, broken):
+            for finding in chain(own, theme, stray, wishes, broken):
                 shown = escape_path(str(folder / finding.path))
                 found.append(replace(finding, path=shown))
                 if shown not in contents:

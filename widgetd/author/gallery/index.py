@@ -111,5 +111,5 @@ async def _find(
         widgets = [one for one in widgets if await problems.verdict(snapshot, one) == verdict]
     if verdict not in (None, "fault") or filters.words or filters.tag:
         return widgets, ()
-    faults = (problems.fault(snapshot, finding.path) for finding in snapshot.refusals)
-    return widgets, [fault for fault in faults if fault]
+    findings = (*snapshot.refusals, *snapshot.theme.findings)
+    return widgets, [problems.locate(finding) for finding in findings]

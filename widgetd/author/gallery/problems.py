@@ -71,8 +71,10 @@ class Problems:
 
     def fault(self, snapshot: Snapshot, path: str) -> Problem | None:
         finding = snapshot.faults.get(path)
-        if finding is None:
-            return None
+        return None if finding is None else self.locate(finding)
+
+    def locate(self, finding: Finding) -> Problem:
+        """Return a finding with its line, as its file is now."""
         contents = {}
         with suppress(OSError, WidgetError), open_folder(self._folder) as folder:
             source = read(folder, finding.path, limit_bytes=Limits().file_bytes, quiet_ms=0)

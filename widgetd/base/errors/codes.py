@@ -141,6 +141,7 @@ WIDGETS = (
     Code("W1411", "warning", "a color is hard to read in one theme"),
     Code("W1415", "warning", "a button has no name, or does nothing"),
     Code("W1416", "warning", "the address of an image is relative"),
+    Code("W1417", "warning", "a text is hard to read under the theme"),
     # W15xx: breaking changes
     Code("W1501", "warning", "a field was removed"),
     Code("W1502", "warning", "a field became required"),

@@ -20,6 +20,7 @@ from widgetd.core.widget.components.values import read_literal_color
 from widgetd.core.widget.images import find_blocked, find_image_origins
 from widgetd.core.widget.samples import GENERATED
 from widgetd.core.widget.sidecar import SUFFIX
+from widgetd.core.widget.theme import contrast
 from widgetd.core.widget.widget import Widget
 
 _RESERVED = compile_pattern(r"[/.](?:example(?:\.(?:com|net|org))?|test|invalid)(?::|$)")
@@ -212,23 +213,6 @@ def _walk(tree: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any], boo
         around = on_card.get(at.rpartition("/children")[0], True)
         on_card[at] = around and not part.get("background")
         yield at, part, on_card[at]
-
-
-def contrast(one: str, other: str) -> float:
-    """Return the contrast of two colors as `#rrggbb`, from 1 to 21.
-
-    Source: WCAG 2.2, contrast ratio and relative luminance.
-    """
-    light, dark = sorted((_luminance(one), _luminance(other)), reverse=True)
-    return (light + 0.05) / (dark + 0.05)
-
-
-def _luminance(color: str) -> float:
-    parts = [int(color[at : at + 2], 16) / 255 for at in (1, 3, 5)]
-    red, green, blue = (
-        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
-    )
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
 def _list_sources(tree: Mapping[str, Any]) -> Iterator[str]:

@@ -19,8 +19,9 @@ from pydantic import AfterValidator, Field, create_model
 from widgetd.base.errors import Finding
 from widgetd.base.files.source import Source
 from widgetd.base.text_search import compile_pattern
+from widgetd.core.schema.json_text import decode
 from widgetd.core.schema.json_values import to_json
-from widgetd.core.widget.sidecar import SidecarPart, parse_toml
+from widgetd.core.widget.sidecar import SidecarPart, find_line, parse_toml
 
 THEME_FILE = "theme.toml"
 
@@ -38,6 +39,9 @@ _COLORS = MappingProxyType(
 )
 _RADII = MappingProxyType({"xs": 0.5, "sm": 0.75, "md": 1.0, "lg": 1.25, "xl": 1.5})
 """Radii as multiples of `radius`, as those of the view are."""
+
+LEAST_CONTRAST = 4.5
+"""For texts of the usual size. Source: WCAG 2.2, success criterion 1.4.3."""
 
 _GENERIC = frozenset({"serif", "sans-serif", "monospace", "system-ui"})
 
@@ -76,7 +80,64 @@ def read_theme(source: Source) -> Theme:
         }
         for mode in MODES
     }
-    return Theme(variables=variables, json=to_json(variables))
+    findings = tuple(_check_contrast(source, variables))
+    return Theme(variables=variables, json=to_json(variables), findings=findings)
+
+
+def _check_contrast(
+    source: Source, variables: Mapping[str, Mapping[str, str]]
+) -> Iterator[Finding]:
+    """Yield each text that is hard to read, with the nearest color that is not (W1417)."""
+    for mode, colors in variables.items():
+        for name, text in colors.items():
+            behind = colors.get(_ACCENT if name == _ON_ACCENT else _BACKGROUND)
+            if behind is None or not name.startswith("--color-text"):
+                continue
+            ratio = contrast(text, behind)
+            if ratio < LEAST_CONTRAST:
+                nearest = _find_readable(text, behind)
+                key = next((key for key, names in _COLORS.items() if name in names), name)
+                yield Finding(
+                    code="W1417",
+                    path=source.path,
+                    line=find_line(decode(source.content), f"/{mode}/{key}"),
+                    problem=f"'{key}' in {mode} has a contrast of {ratio:.1f} : 1 on {behind}",
+                    advice=f"write {nearest}, which can be read; pages move it by themselves",
+                )
+
+
+def _find_readable(text: str, behind: str) -> str:
+    """Return the color nearest to `text` that can be read on `behind`."""
+    end = max(("#000000", "#ffffff"), key=lambda color: contrast(color, behind))
+    for percent in range(101):
+        parts = zip(_read_parts(text), _read_parts(end), strict=True)
+        mixed = (round(one + (other - one) * percent / 100) for one, other in parts)
+        color = "#" + "".join(f"{part:02x}" for part in mixed)
+        if contrast(color, behind) >= LEAST_CONTRAST:
+            return color
+    return end
+
+
+def _read_parts(color: str) -> list[int]:
+    digits = color[1:] if len(color) > 4 else "".join(2 * digit for digit in color[1:])
+    return [int(digits[at : at + 2], 16) for at in (0, 2, 4)]
+
+
+def contrast(one: str, other: str) -> float:
+    """Return the contrast of two colors as `#rrggbb` or `#rgb`, from 1 to 21.
+
+    Source: WCAG 2.2, contrast ratio and relative luminance.
+    """
+    light, dark = sorted((_luminance(one), _luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def _luminance(color: str) -> float:
+    parts = [part / 255 for part in _read_parts(color)]
+    red, green, blue = (
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
 def _expand_shared(parsed: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

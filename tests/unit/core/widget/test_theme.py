@@ -64,3 +64,19 @@ def test_mistake_is_named_with_its_line(text: str, message: str) -> None:
         read_text(text)
 
     assert str(caught.value).startswith(f"theme.toml: {message}")
+
+
+def test_faint_text_is_reported_with_its_line_and_the_nearest_readable_color() -> None:
+    [finding] = read_text(
+        """
+        [light]
+        background = "#fff"
+        text = "#bbb"
+        accent = "#0f766e"
+        on_accent = "#ffffff"
+        """
+    ).findings
+
+    assert (finding.code, finding.line) == ("W1417", 4)
+    assert finding.problem == "'text' in light has a contrast of 1.9 : 1 on #fff"
+    assert finding.advice == "write #767676, which can be read; pages move it by themselves"
