@@ -94,7 +94,6 @@ def build_parts(options: AuthorOptions, host: WingHost) -> AuthorParts:
     uploads = _build_uploads(host) if options.allow_upload else None
     drafts = Drafts(
         host.server.admit,
-        journal=host.server.rendering.journal,
         precheck=host.precheck,
         strict=options.strict,
         check_widget=host.rules(strict=options.strict),
@@ -149,13 +148,12 @@ def _build_services(
     return AuthorServices(
         drafts=drafts,
         reference=Reference(host.setting_texts),
-        examples=PerAudience(lambda _: Examples(host.server.rendering.journal)),
+        examples=PerAudience(lambda _: Examples()),
         text_of=read_text,
         camera=camera,
         uploads=uploads,
         registry=host.server.registry,
         history=history,
-        journal=host.server.rendering.journal,
         image_origins=options.image_origin,
         pages=options.gallery,
     )
@@ -185,5 +183,5 @@ def _build_gallery(
         image_origins=options.image_origin,
         sample_images=options.sample_images,
         stop=host.stop,
-        problems=Problems(host.folder, host.server.rendering.journal, host.rules()),
+        problems=Problems(host.folder, host.rules()),
     )

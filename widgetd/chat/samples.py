@@ -44,9 +44,8 @@ def find_sample(server: Server, tool: str) -> WidgetSample | None:
         return None
     submit = ""
     try:
-        with server.rendering.journal.rendering(widget.key):
-            shown = show_state(widget, SAMPLE)
-            tree = shown.tree(widget)
+        shown = show_state(widget, SAMPLE)
+        tree = shown.tree(widget)
     except CallError:
         arguments = widget.call_example or {}
     else:

@@ -104,7 +104,7 @@ def build(
         image_origins=settings.image_origin,
         sample_images=settings.sample_images,
         stop=anyio.Event(),
-        problems=Problems(widgets, server.rendering.journal, configure_rules(settings)),
+        problems=Problems(widgets, configure_rules(settings)),
         history=History(),
         clean=clean,
     )

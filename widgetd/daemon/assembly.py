@@ -194,7 +194,7 @@ def build_server(
         list_tokens=settings.list_tokens,
         formats=not settings.hide_formats,
         page_size=settings.page_size,
-        resources=Resources(view_html(), settings.image_origin, runtime.loading.journal),
+        resources=Resources(view_html(), settings.image_origin),
         images=InlineImages(settings.inline_image_origin),
         observers=(
             runtime.metrics,

@@ -94,7 +94,7 @@ def build_loader(
         image_origins=settings.image_origin,
     )
     parser = ParserProcess()
-    loader = Loader(listed, strict=settings.strict, proofs=proofs, journal=journal, precheck=parser)
+    loader = Loader(listed, strict=settings.strict, proofs=proofs, precheck=parser)
     return LoaderContext(
         loader=loader,
         state=state,

@@ -154,8 +154,7 @@ async def _read_sample(context: ToolContext[Camera], name: str) -> bytes | None:
     widget = context.caller.snapshot.widgets.get(name)
     if widget is None:
         return None
-    with context.rendering.journal.rendering(widget.key):
-        tree = show_state(widget, SAMPLE).tree(widget)
+    tree = show_state(widget, SAMPLE).tree(widget)
     screenshot = Screenshot(tree=tree, title=widget.definition.title)
     owner = context.caller.principal.name
     return (await context.services.take(screenshot, owner=owner)).content

@@ -101,9 +101,7 @@ async def widget_page(gallery: Gallery, request: Request) -> dict[str, Any] | Re
     earlier = gallery.history.before(widget, caller.principal.audience.sees)
     changes = None
     if earlier is not None:
-        journal = gallery.server.rendering.journal
-        with journal.rendering(earlier.key), journal.rendering(widget.key):
-            changes = diff_versions(earlier, widget)
+        changes = diff_versions(earlier, widget)
     tools, tab = tuple(snapshot.widgets), request.query_params.get("tab")
     at, text = tools.index(tool), "edit" if shown["origins"] is not None else "source"
     tabs = TABS[:1] if gallery.clean else (TABS[0], text, *TABS[2:])

@@ -172,19 +172,18 @@ def _try(gallery: Gallery, drafts: Drafts, sent: Sent, body: Mapping[str, Any]) 
     if widget is None:
         return report
     report["schema"] = widget.schema.advertised
-    with gallery.server.rendering.journal.rendering(widget.key):
-        shown = (
-            show_state(widget, str(body.get("state", SAMPLE)))
-            if arguments is None
-            else ShownState(arguments=arguments)
-        )
-        try:
-            render = render_of(gallery.server, widget, shown)
-        except CallError as error:
-            return {**report, "error": error_json(error)}
-        report["result"] = result_of(gallery.server, render)
-        drawn = shown.render or widget.call(shown.arguments)
-        report["places"] = find_places(widget, drawn.arguments, drawn.tree)
+    shown = (
+        show_state(widget, str(body.get("state", SAMPLE)))
+        if arguments is None
+        else ShownState(arguments=arguments)
+    )
+    try:
+        render = render_of(gallery.server, widget, shown)
+    except CallError as error:
+        return {**report, "error": error_json(error)}
+    report["result"] = result_of(gallery.server, render)
+    drawn = shown.render or widget.call(shown.arguments)
+    report["places"] = find_places(widget, drawn.arguments, drawn.tree)
     if is_json(shown.arguments, Limits().json_depth):
         report["arguments"] = shown.arguments
     return report

@@ -72,13 +72,11 @@ class Gallery:
 
     def show(self, widget: Widget, key: str) -> ShownState:
         """Return the arguments of `widget` in the state `key`; finding them takes renders."""
-        with self.server.rendering.journal.rendering(widget.key):
-            return states.show_state(widget, key)
+        return states.show_state(widget, key)
 
     def states(self, widget: Widget) -> tuple[State, ...]:
         """Return the states of `widget`, in the order of the page's menu."""
-        with self.server.rendering.journal.rendering(widget.key):
-            return states.list_states(widget)
+        return states.list_states(widget)
 
     def file(self, widget: Widget) -> Path:
         return self.folder / widget.definition.path
@@ -86,7 +84,7 @@ class Gallery:
     def images(self, widget: Widget) -> list[str]:
         allowed = {*widget.definition.image_origins, *self.image_origins}
         if self.sample_images:
-            with suppress(CallError), self.server.rendering.journal.rendering(widget.key):
+            with suppress(CallError):
                 tree = states.show_state(widget, SAMPLE).tree(widget)
                 allowed |= find_image_origins(orjson.dumps(tree))
         return sorted(allowed)

@@ -85,7 +85,7 @@ async def problems(gallery: Gallery, request: Request) -> dict[str, Any]:
     widget, caller = gallery.widget(request), caller_of(request)
     origins: tuple[str, ...] = ()
     if editable_origins(gallery, widget, caller) is not None:
-        with suppress(CallError), gallery.server.rendering.journal.rendering(widget.key):
+        with suppress(CallError):
             tree = gallery.show(widget, SAMPLE).tree(widget)
             allowed = {*widget.definition.image_origins, *gallery.image_origins}
             origins = find_refused_origins([tree], allowed)
@@ -154,8 +154,7 @@ async def _read_request(gallery: Gallery, request: Request) -> tuple[Camera, Scr
 async def studio_file(gallery: Gallery, request: Request) -> Response:
     """Answer with a widget as a file for ChatKit Studio."""
     widget = gallery.widget(request)
-    with gallery.server.rendering.journal.rendering(widget.key):
-        packed = await SYSTEM.threads.run_blocking(pack, widget)
+    packed = await SYSTEM.threads.run_blocking(pack, widget)
     name = f"attachment; filename*=UTF-8''{quote(file_name(widget))}"
     headers = {**PAGE_HEADERS, "content-disposition": name}
     return Response(packed.content, headers=headers, media_type="application/json")

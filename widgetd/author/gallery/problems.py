@@ -22,7 +22,6 @@ from widgetd.base.limits import Limits
 from widgetd.base.system import SYSTEM
 from widgetd.core.checks.report import describe, locate
 from widgetd.core.widget.widget import Widget
-from widgetd.server.catalog.crash_journal import CrashJournal
 from widgetd.server.catalog.snapshot import Snapshot
 
 Verdict = Literal["fault", "warning", "none"]
@@ -53,19 +52,16 @@ class Problems:
 
     Args:
         folder: The folder of widgets.
-        journal: Records which contents are being rendered.
         check_widget: The rules that widgets are held to.
     """
 
     def __init__(
         self,
         folder: Path,
-        journal: CrashJournal,
         check_widget: Callable[[Widget], tuple[Finding, ...]],
     ) -> None:
         self._folder = folder
         self.check_widget = check_widget
-        self._journal = journal
         self._limiter = anyio.CapacityLimiter(1)
         self._known: WeakKeyDictionary[Widget, tuple[Problem, ...]] = WeakKeyDictionary()
 
@@ -84,8 +80,7 @@ class Problems:
     async def warnings(self, widget: Widget) -> tuple[Problem, ...]:
         def find() -> tuple[Problem, ...]:
             definition = widget.definition
-            with self._journal.rendering(widget.key):
-                found = self.check_widget(widget)
+            found = self.check_widget(widget)
             contents = {definition.path: definition.content.decode(errors="replace")}
             return tuple(_build_problem(one, contents) for one in found)
 

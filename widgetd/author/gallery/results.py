@@ -37,8 +37,7 @@ class Tiles:
         if widget not in self._tiles:
             shown: dict[str, Any] = {"result": None, "error": None}
             try:
-                with server.rendering.journal.rendering(widget.key):
-                    sample = show_state(widget, SAMPLE)
+                sample = show_state(widget, SAMPLE)
                 shown["result"] = result_of(server, render_of(server, widget, sample))
             except CallError as error:
                 shown["error"] = error_json(error)

@@ -45,7 +45,6 @@ from widgetd.core.widget.naming import JSX_SUFFIX, WIDGET_SUFFIX, tests_name
 from widgetd.core.widget.sidecar import SUFFIX
 from widgetd.core.widget.widget import Widget
 from widgetd.server.access.principal import Caller, PerAudience
-from widgetd.server.catalog.crash_journal import CrashJournal
 from widgetd.server.catalog.registry import Registry
 from widgetd.server.mcp.builtin.consent import remove_actions
 from widgetd.server.mcp.builtin.table import ConsentQuestion, ToolContext
@@ -80,7 +79,6 @@ class AuthorServices:
     uploads: Uploads | None
     registry: Registry
     history: History
-    journal: CrashJournal
     image_origins: Collection[str]
     pages: bool
     tests: PerAudience[TestFiles] = field(
@@ -250,7 +248,7 @@ def _dependencies(widget: Widget, services: AuthorServices, _caller: Caller) -> 
             problems[_FINDINGS[finding.code]].append(finding.problem)
     return {
         "components": count_components(widget),
-        "icons": find_icons(widget, services.journal),
+        "icons": find_icons(widget),
         "imageOrigins": sorted(widget.definition.image_origins),
         "actions": [action.type for action in find_widget_actions(widget)],
         **({"upstream": ", ".join(upstreams)} if upstreams else {}),
@@ -271,8 +269,7 @@ def _history(widget: Widget, services: AuthorServices, caller: Caller) -> dict[s
     earlier = services.history.before(widget, caller.principal.audience.sees)
     if earlier is None:
         return None
-    with services.journal.rendering(earlier.key), services.journal.rendering(widget.key):
-        changes = diff_versions(earlier, widget)
+    changes = diff_versions(earlier, widget)
     return {
         "before": earlier.key,
         "breaking": [f"{one.problem}; {one.advice}" for one in changes.breaking],

@@ -31,7 +31,6 @@ from widgetd.core.widget.components.traits import ICON_PROPERTIES
 from widgetd.core.widget.components.values import HUES, SHADES, list_color_tokens
 from widgetd.core.widget.components.vocabulary import Component
 from widgetd.core.widget.widget import Widget
-from widgetd.server.catalog.crash_journal import CrashJournal
 from widgetd.server.catalog.snapshot import Snapshot
 from widgetd.server.render.result import not_found
 
@@ -74,7 +73,6 @@ class Examples:
     Following a snapshot costs as much as what changed since the one before.
     """
 
-    journal: CrashJournal = field(default_factory=CrashJournal)
     _widgets: Mapping[str, Widget] = field(default_factory=dict)
     _users: dict[str, list[str]] = field(default_factory=dict)
     _examples: dict[str, tuple[tuple[Widget, ...], Any]] = field(default_factory=dict)
@@ -105,7 +103,7 @@ class Examples:
             nodes = (
                 _shorten(node, LIMITS.example_depth)
                 for widget in users
-                for node in _nodes(widget, self.journal)
+                for node in _nodes(widget)
                 if node.get("type") == type_
             )
             cached = self._examples[type_] = users, next(nodes, None)
@@ -339,23 +337,22 @@ def count_components(widget: Widget) -> Counter[str]:
     return Counter(type_ for type_ in sorted(token[1] for token in tokens) if type_ in known)
 
 
-def find_icons(widget: Widget, journal: CrashJournal) -> list[str]:
+def find_icons(widget: Widget) -> list[str]:
     """Return the names of the icons that the widget's example shows."""
     known = load_vocabulary().icons
     names = {
         value
-        for node in _nodes(widget, journal)
+        for node in _nodes(widget)
         for key, value in node.items()
         if key in ICON_PROPERTIES and isinstance(value, str)
     }
     return sorted(one for one in names if one in known or one.startswith(("lucide:", "vendor:")))
 
 
-def _nodes(widget: Widget, journal: CrashJournal) -> Iterator[Mapping[str, Any]]:
+def _nodes(widget: Widget) -> Iterator[Mapping[str, Any]]:
     """Yield the objects of the example's tree, outer before inner ones."""
     try:
-        with journal.rendering(widget.key):
-            pending: list[Any] = [widget.tree(widget.example)]
+        pending: list[Any] = [widget.tree(widget.example)]
     except (CallError, WidgetError):
         return
     for node in pending:

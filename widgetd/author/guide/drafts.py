@@ -28,7 +28,6 @@ from widgetd.core.widget.local_state import take_actions
 from widgetd.core.widget.naming import JSX_SUFFIX
 from widgetd.core.widget.sidecar import SUFFIX
 from widgetd.core.widget.widget import Widget
-from widgetd.server.catalog.crash_journal import CrashJournal
 from widgetd.server.catalog.loader import Loader, Precheck
 from widgetd.server.catalog.snapshot import Snapshot
 from widgetd.server.render.mock import answer
@@ -93,7 +92,6 @@ class Drafts:
 
     Args:
         admit: Builds a widget's entry in a list of tools.
-        journal: Records which contents are being rendered.
         precheck: Draws each draft in a process with limits, before this one does.
         strict: Refuse drafts that read what their schema does not declare.
         check_widget: The rules that a draft is held to.
@@ -103,16 +101,12 @@ class Drafts:
         self,
         admit: Callable[[Widget], bytes],
         *,
-        journal: CrashJournal | None = None,
         precheck: Precheck | None = None,
         strict: bool = False,
         check_widget: Callable[[Widget], tuple[Finding, ...]] = check_widget,
     ) -> None:
-        self._loader = Loader(
-            admit, strict=strict, journal=journal, precheck=precheck, keeps_parts=True
-        )
+        self._loader = Loader(admit, strict=strict, precheck=precheck, keeps_parts=True)
         self._check_widget = check_widget
-        self._journal = journal or CrashJournal()
 
     def check(
         self,
@@ -152,8 +146,7 @@ class Drafts:
         except WidgetError as error:
             faults = (replace(one, path=one.path or path) for one in error.findings)
             return Draft(findings=tuple(faults), texts=texts)
-        with self._journal.rendering(built.key):
-            found = [replace(one, path=one.path or path) for one in self._check_widget(built)]
+        found = [replace(one, path=one.path or path) for one in self._check_widget(built)]
         ordered = sorted(found, key=lambda finding: finding.level != "fault")
         return Draft(findings=tuple(ordered), texts=texts, widget=built)
 
@@ -187,34 +180,33 @@ class Drafts:
             return {"findings": draft.rows(), "tool": ""}
         report: dict[str, Any] = {"findings": draft.rows(), "tool": built.tool}
         given = built.example if arguments is None else arguments
-        with self._journal.rendering(built.key, self._journal.digest(given)):
-            if trace:
-                report["trace"] = _trace(built, given)
-            started_s = SYSTEM.clock.steady_s()
-            try:
-                state = take_actions(built, given, taken)
-                render = built.draw(built.check(given), state=state)
-                report["ms"] = round((SYSTEM.clock.steady_s() - started_s) * 1000, 2)
-                ask = partial(answer, built, snapshot, given, name="draft")
-                whole = ask(policy=Policy(profile="chatkit"))
-                split = ask(policy=Policy(profile="split"))
-            except CallError as error:
-                return {**report, "arguments": given, "error": f"[{error.code}] {error.message}"}
-            return {
-                **report,
-                "arguments": given,
-                "tree": render.tree,
-                **({"state": state} if state else {}),
-                "summary": split["content"][0]["text"],
-                "data": split["structuredContent"],
-                "tokens": {
-                    "tool": tokens_of_tool(built),
-                    "chatkit": tokens_of(whole),
-                    "split": tokens_of(split),
-                },
-                "steps": render.steps,
-                "actions": [action.to_dict() for action in find_widget_actions(built)],
-            }
+        if trace:
+            report["trace"] = _trace(built, given)
+        started_s = SYSTEM.clock.steady_s()
+        try:
+            state = take_actions(built, given, taken)
+            render = built.draw(built.check(given), state=state)
+            report["ms"] = round((SYSTEM.clock.steady_s() - started_s) * 1000, 2)
+            ask = partial(answer, built, snapshot, given, name="draft")
+            whole = ask(policy=Policy(profile="chatkit"))
+            split = ask(policy=Policy(profile="split"))
+        except CallError as error:
+            return {**report, "arguments": given, "error": f"[{error.code}] {error.message}"}
+        return {
+            **report,
+            "arguments": given,
+            "tree": render.tree,
+            **({"state": state} if state else {}),
+            "summary": split["content"][0]["text"],
+            "data": split["structuredContent"],
+            "tokens": {
+                "tool": tokens_of_tool(built),
+                "chatkit": tokens_of(whole),
+                "split": tokens_of(split),
+            },
+            "steps": render.steps,
+            "actions": [action.to_dict() for action in find_widget_actions(built)],
+        }
 
 
 def _trace(widget: Widget, arguments: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -60,7 +60,6 @@ WIDGETS = (
     Code("W1006", "fault", "an upload cannot be stored under its name", correctable=True),
     Code("W1010", "fault", "an upload would change a file that its token cannot see"),
     Code("W1011", "fault", "the folder holds as many widgets as uploads may create"),
-    Code("W1012", "fault", "rendering a file's own sample ends the process"),
     Code("W1013", "fault", "a file takes too much processor time or memory to draw"),
     Code("W1014", "fault", "widgetd ended while rendering these arguments"),
     # W11xx: the .widget document

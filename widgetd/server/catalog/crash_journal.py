@@ -5,15 +5,13 @@ process runs no Python, so it cannot ask what kept it. Each render therefore tak
 a page that is mapped to a file, and clears it afterwards. What the next start finds in the
 slots was being rendered at the end.
 
-The end is blamed on what varied. A content found there is *suspect* until its loader has
-tried it in a child process with limits; if it ends the child by itself, it is refused until
-widgetd is another version. The arguments that stood beside it came from a caller, so they
-alone are *quarantined*: no caller can take a widget away from the others. A power cut in the
-middle of an innocent render looks the same, so a quarantine ends after an hour.
+The end is blamed on what varied. Each content was drawn in a child process with limits before
+it was served, so the caller's arguments alone are *quarantined*, and no caller can take a widget
+away from the others. A power cut in the middle of an innocent render looks the same, so a
+quarantine ends after an hour.
 
     draws       64 slots: digest of the content, start, digest of the arguments
-    quarantine  {"version", "suspects": [content], "refused": [content],
-                 "arguments": {"CONTENT+ARGUMENTS": until}}
+    quarantine  {"version", "arguments": {"CONTENT+ARGUMENTS": until}}
 """
 
 from __future__ import annotations
@@ -47,16 +45,12 @@ _PAGE_BYTES: Final = LIMITS.journal_slots * _SLOT.size
 
 
 class CrashJournal:
-    """The renders in progress, and the contents and arguments that must not be rendered.
+    """The renders in progress, and the arguments that must not be rendered.
 
     Args:
         state: The folder of the journal; None to remember nothing.
         version: The version of widgetd and of everything else that decides what is served.
         now: Returns the seconds since the epoch.
-
-    Attributes:
-        suspects: Contents that were being rendered at the last end and were not tried yet.
-        refused: Contents that ended a process by themselves.
     """
 
     def __init__(
@@ -66,8 +60,6 @@ class CrashJournal:
         *,
         now: Callable[[], float] = SYSTEM.clock.wall_s,
     ) -> None:
-        self.suspects: frozenset[str] = frozenset()
-        self.refused: frozenset[str] = frozenset()
         self._arguments: Mapping[str, float] = {}
         self._state = state
         self._version = version
@@ -86,9 +78,8 @@ class CrashJournal:
         slots = list(_read_slots(page, began_before=self._now() - LIMITS.crash_render_s))
         self._load(self._state.read(QUARANTINE_FILE, most_bytes=LIMITS.quarantine_bytes) or b"")
         until = self._now() + LIMITS.quarantine_s
-        found = {f"{content}+{arguments}": until for content, arguments in slots if arguments}
+        found = {f"{content}+{arguments}": until for content, arguments in slots}
         self._arguments = {**self._arguments, **found}
-        self.suspects |= {content for content, _ in slots} - self.refused
         # Before the page is cleared: a crash in between must not lose what it says.
         if slots:
             self._save()
@@ -96,16 +87,6 @@ class CrashJournal:
         if mapped is not None:
             self._page = mapped
             self._state.report_recovery(PAGE_FILE)
-
-    def refuse(self, content: str) -> None:
-        """Record that a suspect content ends a process by itself."""
-        self.refused |= {content}
-        self.acquit(content)
-
-    def acquit(self, content: str) -> None:
-        """Record that a suspect content was tried."""
-        self.suspects -= {content}
-        self._save()
 
     def digest(self, arguments: Mapping[str, Any]) -> str:
         """Return the digest of a call's arguments for `rendering`; empty if nothing is kept.
@@ -117,23 +98,22 @@ class CrashJournal:
         return blake2b(to_json(arguments), digest_size=8).hexdigest()
 
     @contextmanager
-    def rendering(self, content: str, arguments: str = "") -> Iterator[None]:
+    def rendering(self, content: str, arguments: str) -> Iterator[None]:
         """Record within the block that a content is being rendered.
 
         Args:
             content: The digest of the content.
-            arguments: The digest of the caller's arguments; empty where they are our own.
+            arguments: The digest of the caller's arguments; empty where nothing is recorded.
 
         Raises:
             CallError: The arguments are quarantined for this content (W1014).
         """
-        if arguments and self._arguments:
+        if self._arguments:
             self._check(f"{content}+{arguments}")
-        try:
-            slot = self._free.pop()
-        except IndexError:  # more threads than slots
+        if not (arguments and self._free):  # there may be more threads than slots
             yield
             return
+        slot = self._free.pop()
         _SLOT.pack_into(self._page, slot, content.encode(), self._now(), arguments.encode())
         try:
             yield
@@ -161,12 +141,8 @@ class CrashJournal:
         match known:
             case {
                 "version": self._version,
-                "suspects": [*suspects],
-                "refused": [*refused],
                 "arguments": dict(arguments),
             }:
-                self.suspects = frozenset(one for one in suspects if isinstance(one, str))
-                self.refused = frozenset(one for one in refused if isinstance(one, str))
                 now = self._now()
                 self._arguments = {
                     key: until
@@ -179,8 +155,6 @@ class CrashJournal:
             return
         content = {
             "version": self._version,
-            "suspects": sorted(self.suspects),
-            "refused": sorted(self.refused),
             "arguments": self._arguments,
         }
         if self._state.write(QUARANTINE_FILE, orjson.dumps(content)):
@@ -190,5 +164,5 @@ class CrashJournal:
 def _read_slots(page: bytes, *, began_before: float) -> Iterator[tuple[str, str]]:
     slots = page[: len(page) // _SLOT.size * _SLOT.size]
     for content, began, arguments in _SLOT.iter_unpack(slots):
-        if content[0] and began < began_before and content.isalnum():
-            yield content.decode(), arguments.decode() if arguments.isalnum() else ""
+        if content[0] and began < began_before and content.isalnum() and arguments.isalnum():
+            yield content.decode(), arguments.decode()

@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from widgetd.base.errors import Finding, WidgetError
+from widgetd.base.errors import WidgetError
 from widgetd.base.files.folder import Folder, open_folder
 from widgetd.base.files.source import Source, read
 from widgetd.base.limits import Limits
@@ -28,7 +28,6 @@ from widgetd.core.widget.sidecar import SUFFIX
 from widgetd.core.widget.sources import Choice
 from widgetd.core.widget.theme import THEME_FILE
 from widgetd.core.widget.widget import CheckJsx, Proof, Widget
-from widgetd.server.catalog.crash_journal import CrashJournal
 
 if TYPE_CHECKING:
     from widgetd.server.catalog.proof_cache import ProofCache
@@ -88,7 +87,6 @@ class Loader:
         limits: Limits of one widget.
         strict: Refuse a template that reads what its schema does not declare.
         proofs: Proofs of earlier processes; None to prove everything.
-        journal: Records which contents are being rendered, and which must not be.
         precheck: Draws unproven content before this process does.
         keeps_parts: Whether a proven widget keeps its compiled parts, for a caller who uses them
             at once. A served widget compiles them again at its first call, because most of many
@@ -102,7 +100,6 @@ class Loader:
         limits: Limits | None = None,
         strict: bool = False,
         proofs: ProofCache | None = None,
-        journal: CrashJournal | None = None,
         precheck: Precheck | None = None,
         keeps_parts: bool = False,
     ) -> None:
@@ -110,7 +107,6 @@ class Loader:
         self._admit = admit
         self._strict = strict
         self._proofs = proofs
-        self._journal = journal or CrashJournal()
         self._precheck = precheck
         self._check_jsx: CheckJsx | None = None if precheck is None else precheck.check_jsx
         self._keeps_parts = keeps_parts
@@ -140,18 +136,6 @@ class Loader:
             WidgetError: It cannot be served.
         """
         path, content, proofs = source.path, compute_digest(source, sidecar), self._proofs
-        if content in self._journal.suspects:
-            self._try_suspect(source, sidecar, content)
-        if content in self._journal.refused:
-            raise WidgetError(
-                Finding(
-                    code="W1012",
-                    path=path,
-                    problem="widgetd was ended while it rendered this content, and its own sample "
-                    "ends a process again",
-                    advice="change its template; any change has it tried again",
-                )
-            )
         proof = None if proofs is None else proofs.take(path, content)
         if proof is not None:
             return self._from_proof(source, sidecar, proof)
@@ -161,28 +145,17 @@ class Loader:
         else:
             if self._precheck is not None:
                 proof = self._precheck.prove(source, sidecar, arguments, actions)
-            with self._journal.rendering(content):
-                # Without a proof, this process meets the same error and reports it.
-                if proof is None or self._strict or self._keeps_parts:
-                    widget = self.prove(source, sidecar, self._check_jsx)
-                else:
-                    widget = self._from_proof(source, sidecar, proof)
-                    widget.set_entry(self._admit(widget))
+            # Without a proof, this process meets the same error and reports it.
+            if proof is None or self._strict or self._keeps_parts:
+                widget = self.prove(source, sidecar, self._check_jsx)
+            else:
+                widget = self._from_proof(source, sidecar, proof)
+                widget.set_entry(self._admit(widget))
         if proofs is not None:
             proofs.add(path, content, widget.prove())
         if not self._keeps_parts:
             widget.release()
         return widget
-
-    def _try_suspect(self, source: Source, sidecar: Source | None, content: str) -> None:
-        """Have the process with limits decide whether a content is to blame for a crash."""
-        if self._precheck is not None:
-            try:
-                self._precheck.prove(source, sidecar)
-            except WidgetError:
-                self._journal.refuse(content)
-                return
-        self._journal.acquit(content)
 
     def _from_proof(self, source: Source, sidecar: Source | None, proof: Proof) -> Widget:
         definition = redefine(source, sidecar, proof.names)

@@ -27,7 +27,6 @@ from widgetd.core.widget.page_program import program_or_empty
 from widgetd.core.widget.theme import Theme
 from widgetd.core.widget.widget import Widget
 from widgetd.server.access.principal import with_prefix
-from widgetd.server.catalog.crash_journal import CrashJournal
 from widgetd.server.catalog.snapshot import Snapshot
 from widgetd.server.mcp.builtin.table import BuiltinResource, ToolContext
 from widgetd.server.render.entry import page_uri, view_uri
@@ -123,9 +122,7 @@ class Resources:
         self,
         view: str = "",
         image_origins: tuple[str, ...] = (),
-        journal: CrashJournal | None = None,
     ) -> None:
-        self._journal = journal or CrashJournal()
         self._view = view
         self.image_origins = image_origins
 
@@ -195,8 +192,7 @@ class Resources:
         mime_type, read = PARTS[part]
 
         def render_part() -> str:
-            with self._journal.rendering(widget.key):
-                return read(widget, snapshot, self.image_origins) or ""
+            return read(widget, snapshot, self.image_origins) or ""
 
         content = render_part if part == _SLOW else read(widget, snapshot, self.image_origins)
         if content is None:

@@ -6,8 +6,7 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -23,7 +22,7 @@ from widgetd.author.guide.component_details import (
 )
 from widgetd.core.widget.components import check_tree, load_vocabulary
 from widgetd.core.widget.components.vocabulary import OWN_PROPERTIES
-from widgetd.server.catalog.crash_journal import CrashJournal
+from widgetd.core.widget.widget import Widget
 from widgetd.server.render.entry import CHARACTERS_OF_A_TOKEN
 
 BUTTON = (
@@ -202,18 +201,18 @@ def test_example_comes_from_a_served_widget() -> None:
     assert item["example"]["label"] == "Go"
 
 
-def test_users_follow_the_snapshot_and_only_changes_are_read() -> None:
+def test_users_follow_the_snapshot_and_only_changes_are_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     first, second = (build_widget(name, template=BUTTON) for name in ("A", "B"))
     names: list[str] = []
 
-    class Counted(CrashJournal):
-        @contextmanager
-        def rendering(self, content: str, arguments: str = "") -> Iterator[None]:
-            names.append(content)
-            with super().rendering(content, arguments):
-                yield
+    def tree(widget: Widget, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        names.append(widget.key)
+        return widget.call(arguments).tree
 
-    examples = Examples(Counted())
+    monkeypatch.setattr(Widget, "tree", tree)
+    examples = Examples()
     users = []
     for served in ((first,), (first,), (first, second), (second,), ()):
         [item] = describe_components(["Button"], examples.follow(snapshot_of(*served)))
@@ -252,7 +251,7 @@ def test_icons_of_the_example_are_found_by_name() -> None:
     button = '{"type":"Button","label":"calendar","iconStart":"lucide:rocket"}'
     widget = build_widget(template=f'{{"type":"Card","children":[{row},{button}]}}')
 
-    assert find_icons(widget, CrashJournal()) == ["calendar", "lucide:rocket"]
+    assert find_icons(widget) == ["calendar", "lucide:rocket"]
     assert count_components(widget) == {"Card": 1, "Row": 1, "Icon": 1, "Button": 1}
 
 

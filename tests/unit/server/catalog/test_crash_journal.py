@@ -1,4 +1,4 @@
-"""Journal of renders at a crash: contents are tried again, arguments quarantined."""
+"""Journal of renders at a crash: their arguments are quarantined."""
 
 from __future__ import annotations
 
@@ -10,16 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.widgets import source, widget_file
-from widgetd.base.errors import CallError, Finding, WidgetError
-from widgetd.base.files.source import Source
+from widgetd.base.errors import CallError
 from widgetd.server.catalog.crash_journal import PAGE_FILE, QUARANTINE_FILE, CrashJournal
 from widgetd.server.catalog.limits import LIMITS
-from widgetd.server.catalog.loader import Loader
 from widgetd.server.catalog.state import StateFolder
-from widgetd.server.render.entry import tool_entry
 
-ONE, OTHER = "1" * 32, "2" * 32
+CONTENT = "c" * 32
+ONE, OTHER, NEW = "1" * 16, "2" * 16, "3" * 16
 _AMID: list[AbstractContextManager[None]] = []
 """Renders that nobody ends; to forget one would end it."""
 
@@ -48,21 +45,25 @@ def start_journal(state: StateFolder, version: str = "1", clock: Clock = CLOCK) 
     return journal
 
 
-def end_amid(state: StateFolder, *digests: str, clock: Clock = CLOCK) -> CrashJournal:
-    """Start a journal and end it while these are being rendered, as a crash would."""
+def end_amid(state: StateFolder, *arguments: str, clock: Clock = CLOCK) -> CrashJournal:
+    """Start a journal and end it while a content is drawn with these, as a crash would."""
     journal = start_journal(state, clock=clock)
-    amid(journal, *digests)
+    for digest in arguments:
+        _AMID.append(journal.rendering(CONTENT, digest))
+        _AMID[-1].__enter__()
     return journal
 
 
-def amid(journal: CrashJournal, *digests: str) -> None:
-    for digest in digests:
-        _AMID.append(journal.rendering(digest))
-        _AMID[-1].__enter__()
-
-
-def suspects(state: StateFolder) -> frozenset[str]:
-    return start_journal(state).suspects
+def quarantined(journal: CrashJournal, *arguments: str) -> set[str]:
+    """Return those of `arguments` that the content must not be drawn with."""
+    refused = set()
+    for digest in arguments:
+        try:
+            with journal.rendering(CONTENT, digest):
+                pass
+        except CallError:
+            refused.add(digest)
+    return refused
 
 
 @pytest.fixture
@@ -70,51 +71,34 @@ def state(tmp_path: Path) -> StateFolder:
     return StateFolder(tmp_path / "state")
 
 
-def test_content_rendered_at_the_end_is_suspect_and_nothing_is_refused(
-    state: StateFolder,
-) -> None:
-    end_amid(state, ONE, OTHER)
-
-    journal = start_journal(state)
-    assert journal.suspects == {ONE, OTHER}
-    assert journal.refused == set()
-
-
-def test_suspects_stay_until_they_were_tried(state: StateFolder) -> None:
-    end_amid(state, ONE, OTHER)
-    end_amid(state)
-    journal = start_journal(state)
-    journal.acquit(OTHER)
-    journal.refuse(ONE)
-
-    for _ in range(2):
-        journal = start_journal(state)
-        assert journal.suspects == set()
-        assert journal.refused == {ONE}
-
-
 def test_start_that_fails_before_it_serves_changes_nothing(state: StateFolder) -> None:
     end_amid(state, ONE)
     CrashJournal(state, "1")
 
-    assert suspects(state) == {ONE}
+    assert quarantined(start_journal(state), ONE, OTHER) == {ONE}
 
 
 def test_newly_begun_render_is_not_suspect(state: StateFolder) -> None:
     soon = Clock(LIMITS.crash_render_s / 2)
-    for _ in range(3):
-        assert end_amid(state, ONE, clock=soon).suspects == set()
+    end_amid(state, ONE, clock=soon)
+    assert quarantined(start_journal(state, clock=soon), ONE) == set()
 
 
 def test_completed_or_failed_render_leaves_nothing(state: StateFolder) -> None:
     for _ in range(3):
         journal = end_amid(state)
-        with journal.rendering(ONE):
+        with journal.rendering(CONTENT, ONE):
             pass
-        with pytest.raises(ZeroDivisionError), journal.rendering(OTHER):
+        with pytest.raises(ZeroDivisionError), journal.rendering(CONTENT, OTHER):
             _ = 1 // 0
 
-    assert suspects(state) == set()
+    assert quarantined(start_journal(state), ONE, OTHER) == set()
+
+
+def test_our_own_arguments_leave_nothing(state: StateFolder) -> None:
+    end_amid(state, "")
+
+    assert quarantined(start_journal(state), "") == set()
 
 
 def test_arguments_rendered_at_the_end_are_quarantined_for_their_widget_alone(
@@ -122,11 +106,11 @@ def test_arguments_rendered_at_the_end_are_quarantined_for_their_widget_alone(
 ) -> None:
     journal = start_journal(state)
     digest = journal.digest({"v": "1" * 30_000 + "e"})
-    _AMID.append(journal.rendering(ONE, digest))
+    _AMID.append(journal.rendering(CONTENT, digest))
     _AMID[-1].__enter__()
 
     restarted = start_journal(state)
-    with pytest.raises(CallError) as refused, restarted.rendering(ONE, digest):
+    with pytest.raises(CallError) as refused, restarted.rendering(CONTENT, digest):
         pass
     assert refused.value.code == "W1014"
     assert refused.value.message == (
@@ -134,24 +118,25 @@ def test_arguments_rendered_at_the_end_are_quarantined_for_their_widget_alone(
         "send other ones, or these again in 60 minutes"
     )
     assert refused.value.retry_after_s == LIMITS.quarantine_s
-    with restarted.rendering(OTHER, digest), restarted.rendering(ONE, restarted.digest({"v": "1"})):
-        pass
-    with restarted.rendering(ONE):
+    with (
+        restarted.rendering("d" * 32, digest),
+        restarted.rendering(CONTENT, restarted.digest({"v": "1"})),
+    ):
         pass
 
 
 def test_quarantine_persists_over_starts_and_expires(state: StateFolder) -> None:
     journal = start_journal(state)
     digest = journal.digest({"v": 1})
-    _AMID.append(journal.rendering(ONE, digest))
+    _AMID.append(journal.rendering(CONTENT, digest))
     _AMID[-1].__enter__()
     start_journal(state)
 
     later = Clock(LIMITS.quarantine_s / 2)
     later._now_s = CLOCK._now_s
     with pytest.raises(CallError, match="again in 30 minutes"):
-        start_journal(state, clock=later).rendering(ONE, digest).__enter__()
-    with start_journal(state, clock=later).rendering(ONE, digest):
+        start_journal(state, clock=later).rendering(CONTENT, digest).__enter__()
+    with start_journal(state, clock=later).rendering(CONTENT, digest):
         pass
 
 
@@ -160,26 +145,23 @@ def test_arguments_have_no_digest_without_a_state_folder() -> None:
 
 
 def test_every_thread_has_its_place(state: StateFolder) -> None:
-    many = [f"{number:032x}" for number in range(60)]
+    many = [f"{number:016x}" for number in range(60)]
     end_amid(state, *many)
 
-    assert suspects(state) == set(many)
+    assert quarantined(start_journal(state), *many) == set(many)
 
 
 def test_more_draws_than_places_are_drawn_all_the_same(state: StateFolder) -> None:
     journal = end_amid(state, *[ONE] * 64)
 
-    with journal.rendering(OTHER):
-        is_drawing = True
-
-    assert is_drawing
+    assert quarantined(journal, OTHER) == set()
 
 
 def test_another_version_of_widgetd_tries_everything_again(state: StateFolder) -> None:
-    start_journal(state).refuse(ONE)
-    start_journal(state).refuse(OTHER)
+    end_amid(state, ONE)
+    start_journal(state)
 
-    assert start_journal(state, "2").refused == set()
+    assert quarantined(start_journal(state, "2"), ONE) == set()
 
 
 def cut(path: Path) -> None:
@@ -191,7 +173,7 @@ def rubbish(path: Path) -> None:
 
 
 def of_another_shape(path: Path) -> None:
-    known = {"version": "1", "suspects": [{}], "refused": [7], "arguments": {"x": "y", "z": 1e99}}
+    known = {"version": "1", "arguments": {"x": "y", "z": 1e99}}
     path.write_text(json.dumps(known))
 
 
@@ -201,71 +183,20 @@ def test_damaged_files_are_ignored_and_replaced(
     tmp_path: Path, harm: Callable[[Path], None], file: str
 ) -> None:
     state = StateFolder(tmp_path)
-    start_journal(state).refuse(ONE)
     end_amid(state, ONE)
+    end_amid(state, OTHER)
     harm(tmp_path / file)
 
-    assert start_journal(state).suspects <= {ONE}
-    end_amid(state, OTHER)
-    assert OTHER in suspects(state)
+    assert quarantined(start_journal(state), ONE, OTHER, NEW) <= {ONE, OTHER}
+    end_amid(state, NEW)
+    assert NEW in quarantined(start_journal(state), NEW)
 
 
 def test_slot_of_a_render_in_progress_is_in_the_file(tmp_path: Path) -> None:
     journal = start_journal(StateFolder(tmp_path))
 
-    with journal.rendering(ONE, journal.digest({"v": 1})):
+    with journal.rendering(CONTENT, journal.digest({"v": 1})):
         content = (tmp_path / PAGE_FILE).read_bytes()
 
-    assert ONE.encode() in content
+    assert CONTENT.encode() in content
     assert journal.digest({"v": 1}).encode() in content
-
-
-class Precheck:
-    """A process with limits that contents end, or not."""
-
-    def __init__(self, ends_with: str | None = None) -> None:
-        self._ends_with = ends_with
-        self.tried = 0
-
-    def check_jsx(self, text: str) -> None:
-        raise AssertionError(text)
-
-    def prove(self, source: Source, sidecar: Source | None, *_: object) -> None:
-        self.tried += 1
-        if sidecar is None and source.digest == self._ends_with:
-            raise WidgetError(Finding(code="W1013", problem="it is", advice="shorten it"))
-
-
-def test_suspect_that_ends_the_process_with_limits_is_refused_until_it_changes(
-    state: StateFolder,
-) -> None:
-    text = widget_file()
-    file = source("Greeting.widget", text)
-    end_amid(state, file.digest)
-    precheck = Precheck(file.digest)
-    with pytest.raises(WidgetError, match="ends a process again"):
-        Loader(tool_entry, journal=start_journal(state), precheck=precheck).load(file, None)
-    loader = Loader(tool_entry, journal=start_journal(state), precheck=precheck)
-    with pytest.raises(WidgetError) as caught:
-        loader.load(file, None)
-
-    assert str(caught.value) == (
-        "Greeting.widget: widgetd was ended while it rendered this content, and its own sample "
-        "ends a process again; change its template; any change has it tried again"
-    )
-    assert caught.value.finding.code == "W1012"
-    assert precheck.tried == 1
-    assert loader.load(source("Greeting.widget", text + " "), None).tool == "greeting"
-    assert loader.load(file, source("Greeting.widget.toml", "title = 'Hi'")).tool == "greeting"
-
-
-def test_passing_suspect_is_served_and_not_tried_again(state: StateFolder) -> None:
-    file = source("Greeting.widget", widget_file())
-    for _ in range(3):
-        end_amid(state, file.digest)
-    precheck = Precheck()
-    for _ in range(2):
-        loader = Loader(tool_entry, journal=start_journal(state), precheck=precheck)
-        assert loader.load(file, None).tool == "greeting"
-
-    assert precheck.tried == 3, "as a suspect, and for each of two loads"

@@ -243,7 +243,7 @@ def use(state: Path, text: str) -> int:
     versions, proofs = Versions(folder), ProofCache(folder, "1")
     journal = CrashJournal(folder, "1")
     journal.open()
-    loader = Loader(tool_entry, proofs=proofs, journal=journal)
+    loader = Loader(tool_entry, proofs=proofs)
     paths = ("A.widget", "B.widget", "C.widget")
     known = len(proofs) + sum(versions.recall(path) is not None for path in paths)
     sources = {path: source(path, widget_file(path[0], text=text)) for path in paths}
