@@ -1,4 +1,6 @@
-"""Find patterns of the package whose scans take more than linear time; `main` runs within limits.
+"""Find patterns of the package and its pages whose scans take more than linear time.
+
+`main` runs within limits.
 
 The attacks on a pattern are of two kinds. Each repeat is the place of one: a text that leads up to
 it, many times what it repeats, then a character that nothing admits. The others repeat every one,
@@ -8,20 +10,27 @@ two and three of the pattern's pieces: its words, and one of the characters that
 from __future__ import annotations
 
 import contextlib
+import functools
 import gc
 import importlib
+import operator
 import pkgutil
 import re
 import signal
 import sys
 import time
+import warnings
 from collections import deque
 from collections.abc import Iterator, Sequence
 from itertools import groupby, product
+from pathlib import Path
 from re import _compiler as compiler  # type: ignore[attr-defined]
 from re import _constants as codes  # type: ignore[attr-defined]
 from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any
+
+import tree_sitter
+import tree_sitter_javascript
 
 import widgetd
 from widgetd.base.text_search import LazyPattern, read_tokens
@@ -44,6 +53,11 @@ DEADLINE_S = 60
 CHOICES = 4
 """Characters of each set that are tried in a repeat."""
 
+VIEW = Path(__file__).parents[2] / "view"
+PAGES = ("src",)
+
+_CATEGORIES = {"C": "\x00", "L": "[a-zA-Z]", "Lo": "ª", "Lu": "[A-Z]", "Z": " "}
+
 _REPEATS = (codes.MAX_REPEAT, codes.MIN_REPEAT, codes.POSSESSIVE_REPEAT)
 _SETS = (codes.IN, codes.LITERAL, codes.NOT_LITERAL, codes.ANY)
 _ENDS = ("\x00", "")
@@ -58,6 +72,36 @@ def package_patterns() -> dict[str, re.Pattern[Any]]:
                 for pattern in _within(value):
                     patterns.setdefault(id(pattern), (f"{module.name}.{name}", pattern))
     return {f"{name} {pattern.pattern!r:.60}": pattern for name, pattern in patterns.values()}
+
+
+def page_patterns() -> dict[str, re.Pattern[Any]]:
+    """Return the patterns in the sources of the pages, which backtrack in browsers as in `re`."""
+    language = tree_sitter.Language(tree_sitter_javascript.language())
+    parse = tree_sitter.Parser(language).parse
+    patterns = {}
+    for path in sorted(file for part in PAGES for file in (VIEW / part).rglob("*.ts")):
+        nodes = [parse(path.read_bytes()).root_node]
+        while nodes:
+            node = nodes.pop()
+            nodes += node.children
+            if node.type == "regex":
+                source, flags = (node.child_by_field_name(name) for name in ("pattern", "flags"))
+                place = f"{path.relative_to(VIEW)}:{node.start_point[0] + 1} {node.text!r:.60}"
+                patterns[place] = _compile_for_page(_text(source), _text(flags))
+    return patterns
+
+
+def _text(node: tree_sitter.Node | None) -> str:
+    return "" if node is None or node.text is None else node.text.decode()
+
+
+def _compile_for_page(source: str, flags: str) -> re.Pattern[Any]:
+    """Compile a pattern of JavaScript; a category of Unicode becomes a few of its characters."""
+    source = re.sub(r"\(\?<(?![=!])", "(?P<", source).replace("[^]", r"[\s\S]")
+    source = re.sub(r"\\p\{(\w+)\}", lambda match: _CATEGORIES[match[1]], source)
+    options = [getattr(re, flag.upper()) for flag in flags if flag in "ims"]
+    with warnings.catch_warnings(action="ignore"):  # a bracket in brackets is no set there
+        return re.compile(source, functools.reduce(operator.or_, options, re.NOFLAG))
 
 
 def _within(value: Any, depth: int = 3) -> Iterator[re.Pattern[Any]]:
@@ -230,7 +274,8 @@ def main() -> None:
     """Print each pattern before its trial and each slow one; patterns may be named."""
     signal.signal(signal.SIGVTALRM, signal.SIG_DFL)
     gc.disable()  # what is imported stays, and a collection would count as a pattern's time
-    patterns = {source: re.compile(source) for source in sys.argv[1:]} or package_patterns()
+    patterns = {source: re.compile(source) for source in sys.argv[1:]}
+    patterns = patterns or {**page_patterns(), **package_patterns()}
     for name, pattern in patterns.items():
         sys.stdout.write(f"{name}\n")
         sys.stdout.flush()
