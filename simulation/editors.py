@@ -92,7 +92,8 @@ class Editor:
 
     def put(self, path: str, text: bytes) -> Steps:
         """Write a new file beside, and rename it into place, as most editors do."""
-        aside = path.rpartition("/")[0] + f"/.aside{self.number}"
+        folder, _, name = path.rpartition("/")
+        aside = f"{folder}/.{name}{self.number}"
         self.medium.write(aside, text)
         yield self.gap() / 10
         self.medium.rename(aside, path)
@@ -214,6 +215,15 @@ class Editor:
         yield from self.delete()
         yield self.gap()
         yield from self.write(self.path, self.file())
+
+    def remake_slowly(self) -> Steps:
+        """Remove the file, make an empty one soon, and write it later."""
+        yield from self.delete()
+        yield 0.1
+        self.medium.write(self.path, b"", finished=False)
+        yield 0.7
+        self.medium.write(self.path, self.file())
+        yield 4
 
     def touch(self) -> Steps:
         """Write what is there."""

@@ -135,11 +135,6 @@ mutant(
     *((module, "is_racy", lambda *_: False) for module in (source, walk)),
 )
 mutant(
-    "write during a read is not noticed",
-    "source: a stamp after the read",
-    (source, "stamp_of", lambda _: (0,)),
-)
-mutant(
     "empty file counts at once",
     "scan: doubt of empty files",
     *((module, "LIMITS", replace(module.LIMITS, empty_ns=0)) for module in (scan,)),
@@ -265,7 +260,16 @@ mutant(
     "file that is empty at a start loses its last good version (D3)",
     "catalog: files that are being written are revived",
     (catalog.Catalog, "_revive", lambda self, changes: _revive_changed(self, changes)),
+    (
+        versions.Versions,
+        "record",
+        lambda *arguments, **options: _record_without(*arguments, **options),
+    ),
 )
+
+
+def _record_without(*arguments: Any, **options: Any) -> None:
+    _record(*arguments, **{**options, "held": ()})
 
 
 def _revive_changed(self: Any, changes: Any) -> Any:
@@ -312,9 +316,7 @@ mutant(
     (
         versions.Versions,
         "record",
-        lambda self, snapshot, sources, held=(), recalled=None: _record(
-            self, snapshot, sources, recalled=recalled or {}
-        ),
+        lambda *arguments, **options: _record_without(*arguments, **options),
     ),
 )
 

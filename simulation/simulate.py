@@ -31,7 +31,7 @@ from simulation.editors import (
     swap_mount,
     widget_text,
 )
-from simulation.model import Model
+from simulation.model import STANDS_S, Model
 from simulation.pairs import Pair
 from simulation.replica import Machine, Replica
 from simulation.store import StoreServer
@@ -50,6 +50,9 @@ NIGHT_S = 300.0
 """The last quiet time: long enough for every grace to end, and cheap."""
 
 OPERATIONS = 36
+TIMER_S = 10.0
+CALM = 5
+"""Every so many seeds nothing fails and no event is lost, so whatever is late is a defect."""
 
 FAVOURITES = (
     (),
@@ -152,6 +155,10 @@ class Simulation:
         if states[0]:
             self.kinds += profile.choice(([], ["restart", "kill", "power", "upgrade", "rollback"]))
         self.kinds += profile.choice(([], ["mount", "vanish"], ["remount", "unlist"]))
+        if seed % CALM == 0:
+            self.fault_rate, self.is_slow = 0, False
+            self.machine.lost, self.model.stands_s = 0, STANDS_S
+            self.kinds = ["checkout"] * 3 + ["mount", "remake"]
         self._lifecycle = asyncio.Lock()
         self._saving: dict[str, asyncio.Lock] = {name: asyncio.Lock() for name in NAMES}
 
@@ -256,7 +263,8 @@ class Simulation:
         self.machine.faults.rate = 0.0
         self.world.slow = (0, 0.00001, 0.0001, 0.001, 0.006)
         if self.fault_rate or self.is_slow:
-            self.model.doubt_s = self.world.clock.now_s
+            # A file that could not be read is read again with the next timer at the latest.
+            self.model.doubt_s = self.world.clock.now_s + TIMER_S
 
     async def _watch(self) -> None:
         """Judge every second what should not wait for a quiet time."""
@@ -291,6 +299,14 @@ class Simulation:
         match kind:
             case "save":
                 await self._save(number, random)
+            case "remake":
+                await self._save(number, random, "remake_slowly")
+            case "checkout":
+                async with asyncio.TaskGroup() as tasks:
+                    for at in NAMES[:-1]:
+                        tasks.create_task(self._save(number, random, "save_file", at))
+                        await asyncio.sleep(random.choice(GAPS_S[:6]))
+                await asyncio.sleep(5)
             case "mount":
                 name = NAMES[-1]
                 async with self._saving[name]:
@@ -323,8 +339,8 @@ class Simulation:
                     await listener.stop()
                     listener.start()
 
-    async def _save(self, number: int, random: Random) -> None:
-        name, way = random.choice(NAMES[:-1]), random.choice(SAVES)
+    async def _save(self, number: int, random: Random, way: str = "", name: str = "") -> None:
+        name, way = name or random.choice(NAMES[:-1]), way or random.choice(SAVES)
         editor = Editor(self.medium, random, name, number + 1, self.model.good)
         async with self._saving[name]:
             await self._write(number, f"{way} {name}", getattr(editor, way)())
