@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import orjson
 import pytest
 
 from tests.field.server.web.browsing import browsing, needs_browser
-from tests.support.sources import PACKAGE
 from widgetd.author.browser.axe import find_violations
 from widgetd.base.files.folder import bundled_folder
 from widgetd.base.files.source import Source
@@ -25,7 +25,7 @@ SCALE = int(float(os.environ.get("SCALE", "1")))
 WIDGETS = discover_widgets(bundled_folder())[:: 9 if SCALE < 2 else 1]
 """All with SCALE=2; a few in CI."""
 
-PALETTES = PACKAGE / "author/gallery/static/palettes.js"
+PALETTES = Path(__file__).with_name("palettes.js")
 FOLDER = b"""
 font = "Trebuchet MS, sans-serif"
 radius = "4px"
