@@ -54,7 +54,7 @@ CHOICES = 4
 """Characters of each set that are tried in a repeat."""
 
 VIEW = Path(__file__).parents[2] / "view"
-PAGES = ("src",)
+PAGES = ("src", "editor")
 
 _CATEGORIES = {"C": "\x00", "L": "[a-zA-Z]", "Lo": "ª", "Lu": "[A-Z]", "Z": " "}
 

@@ -104,9 +104,10 @@ function inTemplate(context: CompletionContext, known: Known): Place | undefined
   const text = context.state.sliceDoc(Math.max(0, context.pos - 4000), context.pos);
   const inTag = text.lastIndexOf("{{") > text.lastIndexOf("}}");
   if (inTag || text.lastIndexOf("{%") > text.lastIndexOf("%}")) {
-    if (/\|\s*\w*$/.test(text)) {
+    const filter = /\|\s*(\w*)$/.exec(text);
+    if (filter) {
       const options = vocabulary.filters.map((label) => ({ label, type: "function" }));
-      return { from: context.pos - (/\w*$/.exec(text)?.[0].length ?? 0), options };
+      return { from: context.pos - (filter[1] ?? "").length, options };
     }
     return inExpression(context, known, /[\w.]*/);
   }
