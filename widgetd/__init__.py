@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from widgetd.base.errors import CallError, ConfigError, Finding, WidgetdError, WidgetError
     from widgetd.core.schema.pydantic_model import json_schema_to_pydantic
-    from widgetd.core.widget.components import to_chatkit
+    from widgetd.core.widget.components import json_schema_to_chatkit_widget, to_chatkit
     from widgetd.core.widget.definition import Definition
     from widgetd.core.widget.widget import Widget
     from widgetd.daemon.register import register
-    from widgetd.server.catalog.catalog import discover_widgets, get_widget
+    from widgetd.server.catalog.catalog import discover_widgets, get_widget, get_widget_by_name
     from widgetd.server.catalog.loader import load_widget
     from widgetd.server.render.envelope import Envelope, Failure, RenderMark, Ui, UiMetadata
     from widgetd.server.render.mock import mocks
@@ -51,7 +51,9 @@ __all__ = [
     "WidgetdError",
     "discover_widgets",
     "get_widget",
+    "get_widget_by_name",
     "guard",
+    "json_schema_to_chatkit_widget",
     "json_schema_to_pydantic",
     "load_widget",
     "mocks",
@@ -61,7 +63,7 @@ __all__ = [
 ]
 
 _NAMES = {
-    "widgetd.server.catalog.catalog": ("discover_widgets", "get_widget"),
+    "widgetd.server.catalog.catalog": ("discover_widgets", "get_widget", "get_widget_by_name"),
     "widgetd.server.catalog.loader": ("load_widget",),
     "widgetd.daemon.register": ("register",),
     "widgetd.base.errors": ("CallError", "ConfigError", "Finding", "WidgetError", "WidgetdError"),
@@ -70,7 +72,7 @@ _NAMES = {
     "widgetd.server.render.response": ("Facts", "Failed", "Response", "Shown", "guard", "response"),
     "widgetd.server.render.result": ("Policy",),
     "widgetd.core.schema.pydantic_model": ("json_schema_to_pydantic",),
-    "widgetd.core.widget.components": ("to_chatkit",),
+    "widgetd.core.widget.components": ("json_schema_to_chatkit_widget", "to_chatkit"),
     "widgetd.core.widget.definition": ("Definition",),
     "widgetd.core.widget.widget": ("Widget",),
 }

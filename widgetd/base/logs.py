@@ -9,6 +9,8 @@ prints to standard output, which belongs to the protocol in a server over stdio.
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from functools import partialmethod
 from typing import Any, Protocol
 
@@ -44,11 +46,20 @@ class _StandardLibrary:
     exception = partialmethod(_log, logging.ERROR, exc_info=True)
 
 
+@contextmanager
+def _ignore_context(**_: object) -> Iterator[None]:
+    yield
+
+
 class EventLog:
     """A logger that modules take on import, before its destination is known."""
 
+    bind_context: Callable[..., AbstractContextManager[None]]
+    """Adds fields to every event while a block runs, in its context alone."""
+
     def __init__(self) -> None:
         self.write_to(_StandardLibrary())
+        self.bind_context = _ignore_context
 
     def write_to(self, destination: _Destination) -> None:
         self.destination = destination

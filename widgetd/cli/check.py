@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from widgetd.base.errors import ConfigError, Finding, WidgetError
-from widgetd.base.text_search import nearest
 from widgetd.cli.options import count_of, read_settings
 from widgetd.settings import Settings, folder_of
 
@@ -216,19 +215,17 @@ def _check_stray_files(folder: Path, widgets: Collection[str]) -> Iterator[Findi
     from widgetd.base.files.walk import walk
     from widgetd.core.widget.naming import WIDGET_SUFFIX
     from widgetd.core.widget.sidecar import SUFFIX
-    from widgetd.server.catalog.loader import SIDECAR_SUFFIXES
+    from widgetd.server.catalog.catalog import find_stray_sidecars
 
     with open_folder(folder) as root:
         paths = sorted(walk(root, "", (SUFFIX, ".json", ".jsx")).files)
+        found = find_stray_sidecars({*paths, *widgets})
+        strays = {finding.path: finding for finding in found}
         for path in paths:
             stem = path.rpartition(".")[0]
             widget = stem.removesuffix(WIDGET_SUFFIX) + WIDGET_SUFFIX
-            if path.endswith(SIDECAR_SUFFIXES) and stem not in widgets:
-                without_sidecar = tuple(one for one in widgets if one + SUFFIX not in paths)
-                near = nearest(stem, without_sidecar)
-                problem = f"there is no widget '{stem}' that this could be about"
-                advice = f"did you mean '{near}{SUFFIX}'?" if near else "name it as its widget"
-                yield Finding(code="W1120", path=path, problem=problem, advice=advice)
+            if path in strays:
+                yield strays[path]
             elif path.endswith(SUFFIX) and stem != widget and widget in widgets:
                 problem, advice = f"'{widget}' does not read this", f"name it '{widget}{SUFFIX}'"
                 yield Finding(code="W1120", path=path, problem=problem, advice=advice)

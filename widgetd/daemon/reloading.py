@@ -60,6 +60,8 @@ async def reloading(
         system: Times and runs the scans.
     """
     registry, scanned = server.registry, anyio.Event()
+    health.strays = lambda: catalog.stray_sidecars
+    health.listing = lambda: server.listings.describe(registry.current)
 
     def record_scan() -> None:
         health.record_scan()

@@ -354,7 +354,10 @@ async def _end_stdio(runtime: Runtime, server: Server, end: Callable[[], None]) 
 def _announce(runtime: Runtime, started: Started, url: str) -> None:
     widgets = len(runtime.registry.current.widgets)
     runtime.tell_supervisor()
-    _log.info("daemon.started", url=url, widgets=widgets, transport=runtime.settings.transport)
+    listing = runtime.health.listing()
+    shortened = {"listing": listing} if listing else {}
+    transport = runtime.settings.transport
+    _log.info("daemon.started", url=url, widgets=widgets, transport=transport, **shortened)
     started(url, widgets)
 
 

@@ -51,6 +51,7 @@ _SENTENCE = ("message", "problem", "advice")
 _FIRST = ("event", "level", "timestamp", *_SENTENCE)
 
 _SHARED: tuple[Processor, ...] = (
+    structlog.contextvars.merge_contextvars,
     structlog.stdlib.add_log_level,
     structlog.processors.TimeStamper(fmt="iso", utc=True),
 )
@@ -94,6 +95,7 @@ def configure(
         wrapper_class=structlog.make_filtering_bound_logger(level),
     )
     logs.get_logger().write_to(events.bind())
+    logs.get_logger().bind_context = structlog.contextvars.bound_contextvars
     handler = _QueueHandler(stream.fileno())
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(

@@ -14,6 +14,7 @@ import anyio
 import httpx2
 import pytest
 
+from tests.support.clients import connect_client
 from tests.support.daemons import serving
 from tests.support.examples import SCALE
 from tests.support.forked_daemons import forked_daemon
@@ -169,3 +170,26 @@ get_logger().info("catalog.swapped", **swap, generation="3f2a9c1b7d5e4f60")
     [line] = ended.stderr.splitlines()
     assert len(line) <= 80
     assert line[8:] == (" [info] catalog.swapped changed=1 tools=~flight_tracker duration_ms=12")
+
+
+async def test_lines_of_one_call_share_its_request_id_and_name_its_widget(tmp_path: Path) -> None:
+    image = '{"type":"Image","src":{{ (who ~ ".test/") | tojson }}}'
+    images = f"{image},{image.replace('.test', '.invalid')}"
+    template = f'{{"type":"Card","children":[{images}]}}'
+    (tmp_path / "A.widget").write_text(widget_file("A", template=template))
+    log = tmp_path / "log"
+    async with (
+        forked_daemon(tmp_path, log=log) as served,
+        connect_client(served.url, "modern") as client,
+    ):
+        for who in ("https://a", "https://b"):
+            await client.call("a", who=who)
+        served.send(signal.SIGTERM)
+        assert await served.wait_for_end(within_s=PATIENCE_S) == 0
+
+    lines = [json.loads(line) for line in log.read_text().splitlines()]
+    blocked = [line for line in lines if line["event"] == "image.blocked"]
+    by_call = {line["request"]: line["widget"] for line in blocked}
+    assert len(blocked) == 4
+    assert [*by_call.values()] == ["a", "a"]
+    assert not any("request" in line for line in lines if line not in blocked)

@@ -50,7 +50,7 @@ class Finding:
         return ": ".join(part for part in (place, f"{line}{self.problem}; {self.advice}") if part)
 
 
-class WidgetdError(Exception):
+class WidgetdError(ValueError):
     """The parent of all errors that widgetd raises on purpose."""
 
 

@@ -15,6 +15,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from hashlib import blake2b
+from operator import attrgetter
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from weakref import WeakKeyDictionary
 
@@ -111,6 +113,7 @@ class Widget:
     Attributes:
         definition: The content of the file and its sidecar.
         limits: The limits of its renders.
+        folder: The folder of its file, where a program loaded it.
 
     Args:
         choose: Chooses the source to render; `widgetd.core.studio.choose` in all of widgetd.
@@ -129,6 +132,7 @@ class Widget:
     ) -> None:
         self.definition = definition
         self.limits = limits
+        self.folder = Path()
         self._choose = choose
         self._proof = proof
         self._check_jsx = check_jsx
@@ -312,6 +316,14 @@ class Widget:
             yield
         except WidgetError as error:
             raise error.within(pointer).of(self.definition.path + file) from None
+
+    # What the definitions of mcp-chatkit-widget have: its users change the import alone.
+    name = property(attrgetter("definition.name"))
+    version = property(attrgetter("definition.format_version"))
+    json_schema = property(attrgetter("definition.schema"))
+    preview = output_json_preview = property(attrgetter("definition.document.preview"))
+    encoded = encoded_widget = property(attrgetter("definition.document.encoded_studio"))
+    file_path = property(lambda widget: widget.folder / widget.definition.path)
 
     def __repr__(self) -> str:
         return f"<Widget {self.tool!r} from {self.definition.path!r}>"

@@ -24,13 +24,21 @@ from widgetd.base.files.source import Source
 from widgetd.base.limits import Limits
 from widgetd.base.logs import get_logger
 from widgetd.base.system import SYSTEM, System
+from widgetd.base.text_search import nearest
 from widgetd.core.widget.definition import define
 from widgetd.core.widget.sidecar import SUFFIX
 from widgetd.core.widget.theme import THEME_FILE
 from widgetd.core.widget.widget import Widget
 from widgetd.server.catalog.deletion import MissingFiles
 from widgetd.server.catalog.entries import broken_entry, key_of, load_entry
-from widgetd.server.catalog.loader import SERVED_SUFFIXES, SIDECAR_SUFFIXES, Load, choose, load
+from widgetd.server.catalog.loader import (
+    SERVED_SUFFIXES,
+    SIDECAR_SUFFIXES,
+    WIDGET_SUFFIXES,
+    Load,
+    choose,
+    load,
+)
 from widgetd.server.catalog.snapshot import EVERYTHING, Entry, Selection, Snapshot
 
 if TYPE_CHECKING:
@@ -82,6 +90,8 @@ class Catalog:
         self._system = system
         self.cost_s = 0.0
         self._scan = UNKNOWN
+        self._examined: Mapping[str, Source] = {}
+        self._strays: tuple[Finding, ...] = ()
         self._missing = MissingFiles(system.clock)
         # Keys of last good content by path, of which a file may have had another path.
         self._recalled: dict[str, str] = {}
@@ -176,6 +186,14 @@ class Catalog:
         """Return the files that were being written at the last scan."""
         return self._scan.unsettled
 
+    @property
+    def stray_sidecars(self) -> tuple[Finding, ...]:
+        """Return the sidecars without a widget at the last scan."""
+        if self._scan.sources is not self._examined:
+            self._examined = self._scan.sources
+            self._strays = tuple(find_stray_sidecars(self._examined))
+        return self._strays
+
     def _revive(self, changes: Changes) -> Iterator[tuple[str, Entry]]:
         """Yield entries with the last good widget of an earlier process.
 
@@ -210,6 +228,24 @@ class Catalog:
                     beside = None if sidecar is None else replace(sidecar, path=path + SUFFIX)
                     return replace(source, path=path), beside
         return None
+
+
+def find_stray_sidecars(paths: Collection[str]) -> Iterator[Finding]:
+    """Yield a finding (W1120) for each sidecar among `paths` whose widget is not there."""
+    widgets: tuple[str, ...] | None = None
+    for path in paths:
+        stem = path.removesuffix(SUFFIX)
+        if path.endswith(SIDECAR_SUFFIXES) and stem not in paths:
+            if widgets is None:
+                names = (one for one in paths if one.endswith(WIDGET_SUFFIXES))
+                widgets = tuple(name for name in names if name + SUFFIX not in paths)
+            near = nearest(stem, widgets)
+            yield Finding(
+                code="W1120",
+                path=path,
+                problem=f"there is no widget '{stem}' that this could be about",
+                advice=f"did you mean '{near}{SUFFIX}'?" if near else "name it as its widget",
+            )
 
 
 def rebuild(
@@ -259,22 +295,22 @@ def _is_served(path: str) -> bool:
 
 
 def discover_widgets(
-    folder: str | os.PathLike[str] | None = None,
+    widgets_dir: str | os.PathLike[str] | None = None,
     *,
     limits: Limits | None = None,
     refused: Callable[[Finding], None] | None = None,
 ) -> list[Widget]:
-    """Return every widget in `folder` and below, in the order of tool names.
+    """Return every widget in `widgets_dir` and below, in the order of tool names.
 
     Args:
-        folder: The folder; by default the one of the bundled widgets.
+        widgets_dir: The folder; by default the one of the bundled widgets.
         limits: Limits of one widget.
         refused: Called with the fault of each file that cannot be served; by default it is logged.
 
     Raises:
         ConfigError: There is no such folder.
     """
-    found = _scan_once(folder, load, limits or Limits())
+    found = _scan_once(widgets_dir, load, limits or Limits())
     for fault in found.faults.values():
         if refused is not None:
             refused(fault)
@@ -283,18 +319,18 @@ def discover_widgets(
     return list(found.widgets.values())
 
 
-def get_widget(name: str, folder: str | os.PathLike[str] | None = None) -> Widget | None:
+def get_widget(name: str, widgets_dir: str | os.PathLike[str] | None = None) -> Widget | None:
     """Return the widget named `name`, or None; compile no other.
 
     Args:
         name: The name of its tool or file, or its title.
-        folder: The folder; by default the one of the bundled widgets.
+        widgets_dir: The folder; by default the one of the bundled widgets.
 
     Raises:
         ConfigError: There is no such folder.
         WidgetError: No file with this name can be served; the finding is that of the first.
     """
-    found = _scan_once(folder, _load_uncompiled, Limits())
+    found = _scan_once(widgets_dir, _load_uncompiled, Limits())
     fault: WidgetError | None = None
     for tool, owner in found.widgets.items():
         if name not in (tool, owner.definition.name, owner.definition.title):
@@ -311,6 +347,10 @@ def get_widget(name: str, folder: str | os.PathLike[str] | None = None) -> Widge
     if fault is not None:
         raise fault
     return None
+
+
+get_widget_by_name = get_widget
+"""The name in mcp-chatkit-widget."""
 
 
 def _load_uncompiled(source: Source, sidecar: Source | None, *, limits: Limits) -> Widget:
@@ -331,4 +371,7 @@ def _scan_once(
     if found.degraded is not None:
         problem = f"{os.fspath(folder)}: {found.degraded.problem}"
         raise ConfigError("W0003", problem, "name another folder", exit_code=3)
+    for widget in (entry.widget for entry in found.entries.values()):
+        if widget is not None:
+            widget.folder = Path(folder)
     return found

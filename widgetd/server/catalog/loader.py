@@ -246,7 +246,9 @@ def load_widget(path: str | os.PathLike[str], *, limits: Limits | None = None) -
     except FileNotFoundError:
         problem = f"there is no such file; {_advise_on_absent(file)}"
         raise FileNotFoundError(errno.ENOENT, problem, str(file)) from None
-    return load(source, sidecar, limits=limits)
+    widget = load(source, sidecar, limits=limits)
+    widget.folder = file.parent
+    return widget
 
 
 def _advise_on_absent(file: Path) -> str:

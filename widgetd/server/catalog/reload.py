@@ -9,7 +9,7 @@ is one assignment. The loop knows nothing of clients.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -18,6 +18,7 @@ from typing import Protocol
 
 import anyio
 
+from widgetd.base.errors import Finding
 from widgetd.base.files.hints import EVERYWHERE, Hint, Hints
 from widgetd.base.files.limits import LIMITS as FILE_LIMITS
 from widgetd.base.logs import get_logger
@@ -81,7 +82,7 @@ async def reload(
     # Limiters of our own: file events wait on the default one.
     scanning, saving = anyio.CapacityLimiter(1), anyio.CapacityLimiter(1)
     run_blocking, clock = system.threads.run_blocking, system.clock
-    hint, current = EVERYWHERE, catalog.current
+    hint, current, strays = EVERYWHERE, catalog.current, catalog.stray_sidecars
     patience_s = clock.steady_s() + LIMITS.settling_s
     unsaved = deque[Callable[[], None]](maxlen=LIMITS.unsaved_generations)
 
@@ -115,6 +116,9 @@ async def reload(
                 with anyio.CancelScope(shield=True):
                     await anyio.sleep(LIMITS.swap_gap_s if before.entries else 0)
                 _report(before, found, change, took_s * 1000)
+            if not catalog.unsettled_files and catalog.stray_sidecars != strays:
+                _warn(finding for finding in catalog.stray_sidecars if finding not in strays)
+                strays = catalog.stray_sidecars
             if change is not None and observer is not None:
                 about = partial(_age_s, catalog.root, found, change, now_s, system.disk)
                 saved_s = await run_blocking(about, limiter=scanning)
@@ -139,18 +143,22 @@ def _age_s(root: Path, served: Snapshot, change: Change, now_s: float, disk: Dis
     return now_s - max(written_s) if written_s else None
 
 
-def _report(before: Snapshot, served: Snapshot, change: Change, duration_ms: float) -> None:
-    for fault in change.refused:
+def _warn(findings: Iterable[Finding]) -> None:
+    for finding in findings:
         _log.warning(
             "widget.refused",
-            path=fault.path,
-            at=fault.at,
-            line=fault.line,
-            column=fault.column,
-            code=fault.code,
-            problem=fault.problem,
-            advice=fault.advice,
+            path=finding.path,
+            at=finding.at,
+            line=finding.line,
+            column=finding.column,
+            code=finding.code,
+            problem=finding.problem,
+            advice=finding.advice,
         )
+
+
+def _report(before: Snapshot, served: Snapshot, change: Change, duration_ms: float) -> None:
+    _warn(change.refused)
     # Most are 0 at a save, and the line is for people.
     details = {
         "added": len(change.added),

@@ -106,6 +106,7 @@ class ToolListings:
         self._admit = admit
         self._builtin = builtin
         self._expose = expose
+        self._is_auto = expose == "auto"
         self._list_tokens = list_tokens
         self._page_size = page_size
         self._cache = GenerationCache()
@@ -151,12 +152,26 @@ class ToolListings:
 
     def _lists_everything(self, snapshot: Snapshot) -> bool:
         if self._expose == "auto":
-            # The first caller may see only some widgets, so all that are served count.
-            owners = (snapshot.entries[paths[0]].widget for paths in snapshot.claims.values())
-            costs = (tokens_of_entry(self.entry(widget)) for widget in owners if widget)
-            drowns = any(cost > self._list_tokens for cost in accumulate(costs))
-            self._expose = "search" if drowns else "tools"
+            self._expose = "search" if self._exceeds(snapshot) else "tools"
         return self._expose == "tools"
+
+    def _exceeds(self, snapshot: Snapshot) -> bool:
+        # The first caller may see only some widgets, so all that are served count.
+        owners = (snapshot.entries[paths[0]].widget for paths in snapshot.claims.values())
+        costs = (tokens_of_entry(self.entry(widget)) for widget in owners if widget)
+        return any(cost > self._list_tokens for cost in accumulate(costs))
+
+    def describe(self, snapshot: Snapshot) -> str:
+        """Return why a save changes no list; empty if lists have every widget."""
+        if not self._is_auto or self._expose == "tools":
+            return ""
+        if self._expose == "auto" and not self._exceeds(snapshot):
+            return ""
+        return (
+            f"all widgets would cost a model more than {self._list_tokens:,} tokens (list_tokens), "
+            "so lists have the pinned ones alone: a save changes no list, and clients that "
+            "subscribe to widget://NAME are notified"
+        )
 
 
 def _is_pinned(widget: Widget) -> bool:

@@ -8,7 +8,7 @@ gets a protocol error.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
@@ -18,6 +18,7 @@ from mcp_types.methods import SPEC_CLIENT_METHODS, validate_client_request
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from widgetd.base.errors import CallError
+from widgetd.base.logs import get_logger
 from widgetd.base.system import SYSTEM
 from widgetd.server.access.auth import principal_of
 from widgetd.server.access.principal import (
@@ -173,9 +174,22 @@ async def authorize(
             )
 
     record = server.options.record_duration
-    if record is None or silent:
-        return await answer_if_admitted()
-    return await _measure(server, caller, answer_if_admitted, method, params, record=record)
+    with _bound_to_logs(server, caller, params) if method == CALLS else nullcontext():
+        if record is None or silent:
+            return await answer_if_admitted()
+        return await _measure(server, caller, answer_if_admitted, method, params, record=record)
+
+
+def _bound_to_logs(
+    server: Server, caller: Caller, params: Mapping[str, Any]
+) -> AbstractContextManager[None]:
+    """Return a block whose log events all name this call; no value is one that the client sent."""
+    tool, (name, _) = params.get("name"), server.builtin.target_of(params)
+    is_builtin = isinstance(tool, str) and tool in server.builtin
+    target = name if name in caller.snapshot.widgets else tool if is_builtin else ""
+    about = {"principal": caller.principal.name, "widget": target}
+    named = {key: value for key, value in about.items() if value}
+    return get_logger().bind_context(request=SYSTEM.numbers.token_hex(4), **named)
 
 
 async def _measure(

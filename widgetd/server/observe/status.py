@@ -15,6 +15,7 @@ from widgetd.server.access.principal import pseudonym
 from widgetd.server.observe.limits import LIMITS
 
 if TYPE_CHECKING:
+    from widgetd.base.errors import Finding
     from widgetd.server.catalog.registry import Registry
     from widgetd.server.catalog.snapshot import Snapshot
 
@@ -29,6 +30,8 @@ class Health:
         upstreams: Returns the numbers of ready and failed required upstreams; None without any.
         upstream_states: Returns each upstream's state, whether required or not, and the fault of
             the upstreams file: `{"items": [{"name", "state", …, "required"}], "fault"?}`.
+        listing: Returns why lists lack widgets; empty if they have all.
+        strays: Returns the sidecars that no widget reads.
         rollback: Returns the rollback that is served, `{"generation", "since"}` or None; None
             without a state folder.
         draw_limits: Returns the limits that hold for the first drawing of a content.
@@ -43,6 +46,8 @@ class Health:
     stalled_s: float = LIMITS.stalled_s
     upstreams: Callable[[], dict[str, int]] | None = None
     upstream_states: Callable[[], dict[str, Any]] | None = None
+    listing: Callable[[], str] = str
+    strays: Callable[[], tuple[Finding, ...]] = tuple
     rollback: Callable[[], dict[str, str] | None] | None = None
     clock: Clock = SYSTEM.clock
     _scanned_s: float = field(init=False)
@@ -106,6 +111,7 @@ def status(registry: Registry, health: Health, view: Snapshot) -> dict[str, Any]
         "version": version("widgetd"),
         **readiness(registry, health),
         "drawLimits": list(health.draw_limits()),
+        **({"listing": listing} if (listing := health.listing()) else {}),
         "rollback": None if health.rollback is None else health.rollback(),
         **({} if health.upstream_states is None else {"allUpstreams": health.upstream_states()}),
         "faults": [
@@ -116,5 +122,10 @@ def status(registry: Registry, health: Health, view: Snapshot) -> dict[str, Any]
                 "problem": str(fault) if path in view.faults else "this token does not see it",
             }
             for path, fault in faults
+        ]
+        + [
+            {"path": stray.path, "code": stray.code, "state": "ignored", "problem": str(stray)}
+            for stray in health.strays()
+            if view is snapshot  # its name may be that of a hidden widget
         ],
     }

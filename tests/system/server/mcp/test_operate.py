@@ -223,6 +223,16 @@ async def test_log_query_returns_events_within_its_time() -> None:
     assert events(await logs(server, since="2001-01-01T00:00:01Z")) == ["new.done"]
 
 
+async def test_log_query_finds_the_swap_that_changed_a_widget() -> None:
+    ring = LogRing()
+    log_event(ring, "catalog.swapped", tools=["greeting"])
+    log_event(ring, "catalog.swapped", tools=["parting"])
+
+    [event] = (await logs(operating(ring), widget="greeting"))["items"]
+
+    assert event["tools"] == ["greeting"]
+
+
 async def test_audience_reads_no_event_of_widgets_hidden_from_it() -> None:
     ring = LogRing()
     log_event(ring, "widget.refused", path="Payroll.widget", problem="salary is no field")
@@ -282,7 +292,7 @@ async def test_usage_summarises_the_audit_file_without_names_of_hidden_widgets(
     audit.write_text("\n".join(map(json.dumps, rows)))
     some = Principal(scopes=frozenset({READ, OPERATE}))
 
-    every = await call(operating(LogRing(), audit=audit), "get_usage", report="top")
+    every = await call(operating(LogRing(), audit=audit), "get_usage")
     hidden = await call(
         operating(LogRing(), audit=audit, anonymous=some), "get_usage", report="top"
     )

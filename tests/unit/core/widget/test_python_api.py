@@ -5,10 +5,12 @@ from __future__ import annotations
 import inspect
 import sys
 from collections import Counter
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Any, get_type_hints
 
+import orjson
 import pytest
 
 import widgetd
@@ -25,6 +27,35 @@ def test_without_a_folder_the_bundled_widgets_are_meant() -> None:
     found = widgetd.get_widget("Flight Tracker")
     assert found is not None
     assert found.tool == "flight_tracker"
+
+
+def test_programs_of_the_peer_run_after_a_changed_import(tmp_path: Path) -> None:
+    [widget] = [
+        widget
+        for widget in widgetd.discover_widgets(widgets_dir=bundled_folder())
+        if widget.name == "Flight Tracker"
+    ]
+    by_name = widgetd.get_widget_by_name("Flight Tracker", widgets_dir=bundled_folder())
+    assert by_name is not None
+    flight = by_name.build(number="PA 845", airline={"name": "Pan American", "logo": "/panam.png"})
+    drawn = widgetd.json_schema_to_chatkit_widget(widget.preview, widget.name)
+    content = orjson.loads(widget.file_path.read_bytes())
+
+    for root in (flight, drawn):
+        assert isinstance(root, load_chatkit_widgets().WidgetComponentBase)
+    assert "/panam.png" in flight.model_dump_json()
+    assert widget.json_schema == content["jsonSchema"]
+    assert widget.preview == widget.output_json_preview == content["outputJsonPreview"]
+    assert widget.encoded == widget.encoded_widget == content["encodedWidget"]
+    (tmp_path / "Broken.widget").write_text("{")
+    for failing in (
+        partial(widgetd.load_widget, tmp_path / "Broken.widget"),
+        partial(widgetd.discover_widgets, widgets_dir=tmp_path / "absent"),
+        partial(widgetd.json_schema_to_chatkit_widget, {"type": "Nothing"}, "broken"),
+        by_name.build,
+    ):
+        with pytest.raises(ValueError, match=r"."):
+            failing()
 
 
 def test_get_widget_compiles_the_widget_it_finds_and_no_other() -> None:

@@ -70,6 +70,13 @@ def to_chatkit(tree: dict[str, Any]) -> DynamicWidgetRoot:
     return root
 
 
+def json_schema_to_chatkit_widget(
+    tree: dict[str, Any], _widget_name: str = ""
+) -> DynamicWidgetRoot:
+    """Convert as `to_chatkit`, by the name that mcp-chatkit-widget gives it."""
+    return to_chatkit(tree)
+
+
 def iterate_components(tree: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     waiting: list[Any] = [tree]
     while waiting:

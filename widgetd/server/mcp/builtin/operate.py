@@ -92,11 +92,7 @@ async def get_logs(context: ToolContext[Operations], arguments: Mapping[str, Any
         fields = event.fields if known is None else _redact(event.fields, known)
         line = event.line if fields is event.fields else orjson.dumps(fields)
         text = line.decode()
-        is_wanted = (
-            contains in text
-            and (not widget or not about.isdisjoint(str(fields.get(key)) for key in _NAMING))
-            and matches(text)
-        )
+        is_wanted = contains in text and (not widget or _concerns(fields, about)) and matches(text)
         if not is_wanted:
             continue
         # The first one comes at any size: an empty answer would hide what follows it.
@@ -106,6 +102,13 @@ async def get_logs(context: ToolContext[Operations], arguments: Mapping[str, Any
         items.append(fields)
         weight += len(line)
     return structured_result({"items": items, "next": upto, "dropped": dropped})
+
+
+def _concerns(fields: Mapping[str, Any], about: set[str]) -> bool:
+    """Return whether an event names the widget: by itself, or as a tool that a swap changed."""
+    tools = fields.get("tools")
+    named = [str(fields.get(key)) for key in _NAMING]
+    return not about.isdisjoint(named + tools if isinstance(tools, list) else named)
 
 
 def _since(text: str) -> float:
@@ -206,10 +209,13 @@ TOOLS = (
         description="Say which widgets are called, fail or take most.",
         input_schema=closed_object(
             {
-                "report": {"type": "string", "enum": list(audit_report.REPORTS)},
+                "report": {
+                    "type": "string",
+                    "enum": list(audit_report.REPORTS),
+                    "default": "top",
+                },
                 "since": {"type": "string", "default": "24h"},
-            },
-            required=("report",),
+            }
         ),
         handler=get_usage,
         scope=OPERATE,
