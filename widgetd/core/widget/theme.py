@@ -18,7 +18,7 @@ from pydantic import AfterValidator, Field, create_model
 
 from widgetd.base.errors import Finding
 from widgetd.base.files.source import Source
-from widgetd.base.text_search import compile_pattern
+from widgetd.base.text_search import Pattern, compile_pattern
 from widgetd.core.schema.json_text import decode
 from widgetd.core.schema.json_values import to_json
 from widgetd.core.widget.sidecar import SidecarPart, find_line, parse_toml
@@ -152,21 +152,23 @@ def _expand_shared(parsed: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             yield f"--border-radius-{size}", f"{number * factor:g}{unit}"
 
 
-def _as(pattern: str, advice: str) -> AfterValidator:
-    compiled = compile_pattern(rf"\A(?:{pattern})\Z")
+_COLOR = compile_pattern(r"\A#(?:[0-9a-fA-F]{3}){1,2}\Z")
+_LENGTH = compile_pattern(r"\A[0-9]{1,3}(?:\.[0-9]{1,3})?(?:px|rem)\Z")
+_FONTS = compile_pattern(r"\A[A-Za-z][\w -]{0,59}(?:, ?[A-Za-z][\w -]{0,59}){0,7}\Z")
 
+
+def _as(pattern: Pattern[str], advice: str) -> AfterValidator:
     def check(value: str) -> str:
-        if compiled.match(value) is None:
+        if pattern.match(value) is None:
             raise ValueError(f"write {advice}")
         return value
 
     return AfterValidator(check)
 
 
-_NAME = r"[A-Za-z][\w -]{0,59}"
-Color = Annotated[str, _as("#(?:[0-9a-fA-F]{3}){1,2}", "a color as '#0f766e'")]
-Length = Annotated[str, _as(r"[0-9]{1,3}(?:\.[0-9]{1,3})?(?:px|rem)", "a length as '8px'")]
-Fonts = Annotated[str, _as(rf"{_NAME}(?:, ?{_NAME}){{0,7}}", "names of fonts as 'Inter, serif'")]
+Color = Annotated[str, _as(_COLOR, "a color as '#0f766e'")]
+Length = Annotated[str, _as(_LENGTH, "a length as '8px'")]
+Fonts = Annotated[str, _as(_FONTS, "names of fonts as 'Inter, serif'")]
 
 
 @cache

@@ -10,6 +10,7 @@ most much must my need next nine no not nothing now of on onto or our out over p
 seven she should show six so some someone something still t tell ten than that the their them then
 there these they thing this those three through to too two up us use user ve very view want was way
 we went were what when where whether which while who whom whose why will with would yet you your
+das dass der ein eine ist wie el la las los mi que un una une c est du je le les mon
 """
 STOP_WORDS = frozenset(_STOP_WORDS.split())
 """Words of a question that say nothing about what is wanted."""
