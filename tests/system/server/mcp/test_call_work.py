@@ -56,7 +56,7 @@ async def count_function_calls(
 async def test_call_takes_no_more_function_calls_among_more_widgets() -> None:
     few, many = await count_function_calls(4, *CALL), await count_function_calls(80, *CALL)
 
-    assert few["Renderer.render"] == 1
+    assert few["Renderer.compute"] == 1
     assert many == few
 
 
