@@ -169,6 +169,8 @@ async def chatkit(chat: Chat, request: Request) -> Response:
         await chat.charge(user, 1)
         answer: Any = await backend.process(body, user)
         return Response(answer.json, headers=PAGE_HEADERS, media_type="application/json")
+    except CallError:
+        raise
     except _REQUEST_ERRORS as error:
         status, problem = _problem(error)
         raise RefusedError(status, {"error": problem}) from None
@@ -200,6 +202,8 @@ async def _turn(
                 async for event in events:
                     started = True
                     yield event
+            except CallError:
+                raise
             except _REQUEST_ERRORS as error:
                 if not started:
                     raise

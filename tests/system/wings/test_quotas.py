@@ -179,6 +179,7 @@ IN_A_STORE = {
 
 NO_ENTRIES_OF_PRINCIPALS = {
     "BrowserSessions._unread": "one entry for each session",
+    "TestFiles._tests": "as many files as `searched_tests`, whose content no caller writes",
     "BuiltinTools._listed": "one for each set of toolsets",
     "Clients._legacy": "one for each session of the SDK",
     "Clients._open": "one for each open stream",
