@@ -175,6 +175,7 @@ async def test_drafts_take_the_proof_of_uploads(tmp_path: Path) -> None:
 async def test_edit_of_the_jsx_reports_its_own_fault_alone(tmp_path: Path) -> None:
     async with serving(folder_of(tmp_path), **SERVED) as url, client(url) as asking:
         parts = (await asking.get("/gallery/edit/flight_tracker")).json()["parts"]
+        parts["sidecar"] = (bundled_folder() / "Flight Tracker.widget.toml").read_text()
 
         async def attempt(jsx: str) -> list[str]:
             body = {"tool": "flight_tracker", "parts": {**parts, "jsx": jsx}}
