@@ -9,7 +9,13 @@ import {
   closeBracketsKeymap,
   completionKeymap,
 } from "@codemirror/autocomplete";
-import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
+import {
+  defaultKeymap,
+  history,
+  historyKeymap,
+  indentWithTab,
+  isolateHistory,
+} from "@codemirror/commands";
 import { javascript } from "@codemirror/lang-javascript";
 import {
   bracketMatching,
@@ -141,7 +147,8 @@ export class Editor {
   replace(part: string, text: string): void {
     this.open(part);
     const { length } = this.#view.state.doc;
-    this.#view.dispatch({ changes: { from: 0, to: length, insert: text } });
+    const annotations = isolateHistory.of("full");
+    this.#view.dispatch({ changes: { from: 0, to: length, insert: text }, annotations });
   }
 
   /** Marks what was found in the part that is shown. */

@@ -87,7 +87,7 @@ def test_hosts_that_draw_without_declaring_it_are_known_by_name_except_gateways(
     assert known == undeclared.keys() - {"gateway"}
 
 
-DRAWN = HOSTS if SCALE > 1 else ("chatgpt", "claude-desktop")
+DRAWN = HOSTS if SCALE > 1 else ("claude-desktop",)
 
 
 @needs_browser

@@ -247,9 +247,10 @@ MINE = JSX.replace("value={who}", 'value="Mine"')
 THEIRS = JSX.replace("value={who}", 'value="Theirs"')
 
 
-@pytest.mark.parametrize("loaded", ["open", "loaded again"])
 @pytest.mark.parametrize(
-    ("answer", "left"), [("Keep mine", MINE), ("Take theirs", THEIRS)], ids=["mine", "theirs"]
+    ("answer", "left", "loaded"),
+    [("Keep mine", MINE, "open"), ("Take theirs", THEIRS, "loaded again")],
+    ids=["mine", "theirs"],
 )
 async def test_file_that_changed_during_an_edit_is_saved_over_only_by_a_decision(
     answer: str, left: str, loaded: str, tmp_path: Path
