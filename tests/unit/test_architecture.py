@@ -56,13 +56,13 @@ def test_every_place_of_a_change_exists(change: tuple[str, str, str]) -> None:
 
 
 CAPS = {
-    "base": 3_400,  # 3_200
-    "core": 22_500,  # 22_000
-    "server": 18_100,  # 17_000
-    "shell": 5_700,  # 4_300
-    "upstreams": 4_200,  # 3_900
-    "author": 13_100,  # 10_300
-    "chat": 2_600,  # 2_300
+    "base": 3_270,  # 3_200
+    "core": 22_260,  # 22_000
+    "server": 17_880,  # 17_000
+    "shell": 5_500,  # 4_300
+    "upstreams": 4_050,  # 3_900
+    "author": 12_800,  # 10_300
+    "chat": 2_430,  # 2_300
 }
 """Most lines of each wing, without comments. A cap may only fall; beside it stands its aim.
 
@@ -70,7 +70,7 @@ A change that needs more lines removes others first, in its own wing or in a fea
 worth them. The aim of the package is 63,000.
 """
 
-PACKAGE_CAP = 68_600
+PACKAGE_CAP = 68_170
 
 
 def test_no_wing_grows_beyond_its_cap(package_modules: list[Module]) -> None:
