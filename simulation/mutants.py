@@ -175,9 +175,15 @@ mutant(
 mutant(
     "ConfigMap's swap is taken for a hidden file",
     "scan: hidden folders with links",
-    (scan, "HIDDEN", ("~~",)),
-    (walk, "HIDDEN", (".", "~")),
+    (scan, "_scope", lambda folder, paths, suffixes: _scope_plainly(folder, paths, suffixes)),
 )
+
+
+def _scope_plainly(folder: Any, paths: Any, suffixes: Any) -> Any:
+    return _scope(folder, [path for path in paths if not path.startswith(".")], suffixes)
+
+
+_scope = scan._scope
 
 
 def _add_after(self: Hints, *paths: Any, **facts: Any) -> None:

@@ -32,6 +32,10 @@ TICK_NS = 4_000_000
 """Step of the kernel's dates on most file systems."""
 
 
+MOST_TURNS = 500_000
+"""Turns of the event loop after which somebody is caught in a loop; a seed takes a tenth."""
+
+
 class ProcessEnd(BaseException):
     """The process of the caller was killed."""
 
@@ -114,11 +118,15 @@ class _Selector(selectors.SelectSelector):
         self.clock = clock
         self.random = random
         self.loop: Any = None
+        self.turns = 0
 
     def select(self, timeout: float | None = None) -> list[Any]:
         ready = self.loop._ready
-        if timeout is None:
-            raise RuntimeError("the world stands still: no timer, and nobody is ready")
+        self.turns += 1
+        if timeout is None or self.turns > MOST_TURNS:
+            raise RuntimeError(
+                "the world stands still: nobody is ready, or somebody turns for ever"
+            )
         if timeout > 0:
             # A float may round to a moment before the timer.
             self.clock.advance(timeout + 1e-6)
