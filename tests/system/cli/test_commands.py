@@ -508,7 +508,10 @@ def test_render_shows_a_widget_in_the_browser_until_it_is_interrupted(folder: Pa
         page, _, signature = address.partition("#")
         answer = httpx2.post(page, json={"signature": signature}, timeout=10).json()
         process.send_signal(signal.SIGINT)
-        opened, _ = process.communicate(timeout=10)
+        try:
+            opened, _ = process.communicate(timeout=60)
+        finally:
+            process.kill()
 
     assert answer["tool"] == "greeting"
     assert opened == f"opened {address}\n"
