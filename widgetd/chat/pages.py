@@ -63,6 +63,7 @@ _TURNS = _MESSAGES | {
 """The types of ChatKit's requests that start a turn, and those of them with a message."""
 
 _REQUEST_ERRORS = (LookupError, ValueError, NotImplementedError)
+"""What ChatKit raises of a request; a `CallError` is a ValueError, too, and has its own status."""
 
 
 @dataclass(eq=False)
