@@ -78,7 +78,7 @@ test-core: $(VENV)/.dev ## [check] test a daemon without its optional wings (COR
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -p tests.support.wingless $(CORE_TESTS)
 
 test-all: test ## [first] run all tests; skip those whose program is missing (make environments)
-	$(BIN)/python -m pytest -n $(FIELD_WORKERS) --dist loadfile $(PYTEST_ARGS) tests/field
+	$(BIN)/python -m pytest -n $(FIELD_WORKERS) --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS) tests/field
 
 check: $(VENV)/.dev ## [first] check format, lint, types and architecture
 	$(BIN)/ruff format --check .

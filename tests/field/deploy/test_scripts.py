@@ -55,7 +55,13 @@ def test_script_without_its_tools_names_the_packages_to_install(
 
 
 def test_make_has_at_most_thirty_targets_of_which_help_shows_six_first() -> None:
-    printed = subprocess.run(["make", "--no-print-directory", "help"], cwd=ROOT, capture_output=True, text=True, check=True)
+    printed = subprocess.run(
+        ["make", "--no-print-directory", "help"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
 
     groups = [group.splitlines()[1:] for group in printed.stdout.split("\n\n")]
     assert len(groups[0]) == 6

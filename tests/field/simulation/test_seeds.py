@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[3]
 
 
@@ -18,6 +20,7 @@ def simulate(*arguments: str, hash_seed: str = "random") -> subprocess.Completed
     )
 
 
+@pytest.mark.timeout(300)
 def test_no_seed_breaks_a_law() -> None:
     run = simulate("1-200")
 
