@@ -1,7 +1,7 @@
 """One table of ratios, written row by row as they are measured.
 
-A bar is missed only where the whole interval lies beyond it: what a noisy
-machine cannot decide is not held against the code.
+A bar is held if the measured value is within it. Beyond it, the verdict is `unclear` while the
+interval contains the bar, as on a noisy machine, and `missed` otherwise.
 """
 
 from __future__ import annotations
@@ -31,9 +31,11 @@ class Bar:
     def __str__(self) -> str:
         return f"{'≥' if self.upward else '≤'} {self.limit:.3g}"
 
-    def misses(self, ratio: Ratio) -> bool:
-        """Return whether the whole interval lies beyond the limit."""
-        return ratio.high < self.limit if self.upward else ratio.low > self.limit
+    def judge(self, ratio: Ratio) -> str:
+        """Return `held`, `unclear` or `missed`."""
+        if ratio.value >= self.limit if self.upward else ratio.value <= self.limit:
+            return "held"
+        return "unclear" if ratio.low <= self.limit <= ratio.high else "missed"
 
 
 def at_most(limit: float) -> Bar:
@@ -73,9 +75,7 @@ class Row:
         """The outcome against the bar."""
         if self.ratio is None:
             return "none"
-        if self.bar is None:
-            return ""
-        return "missed" if self.bar.misses(self.ratio) else "held"
+        return "" if self.bar is None else self.bar.judge(self.ratio)
 
 
 def compare_arms(
