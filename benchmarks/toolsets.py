@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
-from tests.system.author.guide.questions import QUESTIONS, find_misses
+from tests.unit.author.guide.questions import QUESTIONS, find_misses
 from widgetd.daemon.wings import ROWS
 from widgetd.server.mcp.builtin.table import CORE
 from widgetd.server.render.entry import CHARACTERS_OF_A_TOKEN

@@ -13,9 +13,9 @@ from tests.field.server.web.browsing import browsing, needs_browser
 from tests.field.server.web.test_accessibility import AXE, violations
 from tests.support.clients import connect_client
 from tests.support.daemons import serving
+from tests.support.form import order_file
 from tests.support.widgets import widget_file
 from tests.system.chat.endpoint import endpoint, streams
-from tests.system.server.mcp.acting import order_file
 from widgetd.base.files.folder import bundled_folder
 
 if TYPE_CHECKING:

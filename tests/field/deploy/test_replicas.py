@@ -17,8 +17,8 @@ from mcp_types import ToolListChangedNotification
 from tests.field.deploy.balancing import NGINX, Balancer
 from tests.field.deploy.replicas import Fleet, Replica
 from tests.support.clients import Connection, connect_client
+from tests.support.form import ARGUMENTS, GIVEN, order_file
 from tests.support.widgets import greeting, widget_file
-from tests.system.server.mcp.acting import ARGUMENTS, GIVEN, order_file
 from tests.system.server.store.server import BINARY, Server
 
 PATIENCE_S = 30

@@ -16,11 +16,11 @@ import pytest
 
 from tests.support.daemons import PATIENCE_S, serving
 from tests.support.forked_daemons import forked_daemon
+from tests.support.form import ARGUMENTS, GIVEN, order_file
 from tests.support.logs import captured_logs
 from tests.support.widgets import widget_file
 from tests.system.chat.endpoint import endpoint, says, stays_silent
 from tests.system.chat.talking import Talker, agent_messages, problems, set_limits, widgets
-from tests.system.server.mcp.acting import ARGUMENTS, GIVEN, order_file
 from tests.unit.base.files.privilege import stopped_by_permissions
 from widgetd.base.errors import ConfigError
 from widgetd.chat.backend import model as models

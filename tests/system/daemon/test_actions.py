@@ -19,8 +19,8 @@ from mcp_types import CallToolResult
 from tests.support.clients import Connection, Era, connect_client, over_stdio
 from tests.support.daemons import PATIENCE_S, serving
 from tests.support.forked_daemons import forked_daemon
+from tests.support.form import ARGUMENTS, GIVEN, order_file
 from tests.support.sockets import connect, modern_request
-from tests.system.server.mcp.acting import ARGUMENTS, GIVEN, order_file
 from tests.system.server.mcp.test_access import ADA, CHIEF, call, code_of, serve_guarded
 from tests.system.server.store.receiver import receiving
 from widgetd.daemon.serve import serve

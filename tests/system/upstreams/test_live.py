@@ -15,10 +15,10 @@ from fastmcp.exceptions import ToolError
 from mcp import Client
 from mcp.client.extension import advertise
 
+from tests.support.booking import mark
+from tests.support.booking import press as push
 from tests.support.daemons import serving
 from tests.support.widgets import widget_file
-from tests.system.server.mcp.booking import mark
-from tests.system.server.mcp.booking import press as push
 from tests.system.server.store.receiver import receiving
 from tests.system.server.web.asking import ask
 from tests.system.upstreams.servers import raw, read_request, serve_mcp, toml

@@ -10,6 +10,7 @@ from typing import Any
 import anyio
 import pytest
 
+from tests.support.booking import Airline, airport, code_of, host, press, shown
 from tests.support.logs import captured_logs
 from tests.support.widgets import build_widget
 from tests.system.server.store.replicas import Replicas, replicas
@@ -18,6 +19,7 @@ from tests.system.upstreams.boards import Airport, board, boards, drawn_text
 from tests.system.upstreams.servers import Flights, serve_mcp, toml, until, upstreams_of
 from tests.system.upstreams.test_feeds import FEED, SCHEMA, TEMPLATE
 from widgetd.core.widget.widget import Widget
+from widgetd.server.store.factory import open_store
 from widgetd.upstreams.feeds import UpstreamFeeds
 from widgetd.upstreams.upstreams import Upstreams
 
@@ -171,3 +173,15 @@ async def test_replicas_ask_a_live_feed_at_most_once_each_in_an_interval(
                 await until(lambda: here.feeds.counts["airport"]["kept"] > 0)
 
     assert 3 <= airport.asked["get_board"] - calls <= 6
+
+
+async def test_press_is_refused_while_replicas_cannot_agree_on_it() -> None:
+    airline = Airline()
+    with running_server() as shared, captured_logs():
+        async with open_store(shared.url) as store, host(airport(airline, store)) as client:
+            render = await shown(client)
+            shared.kill()
+            refused = await press(client, render)
+
+    assert code_of(refused) == "W5017"
+    assert not airline.calls

@@ -13,8 +13,8 @@ import pytest
 from tests.field.server.web.browsing import browsing, needs_browser
 from tests.support.clients import connect_client
 from tests.support.daemons import PATIENCE_S, serving
+from tests.support.form import ARGUMENTS, GIVEN, order, order_file
 from tests.support.widgets import snapshot_of, widget_file
-from tests.system.server.mcp.acting import ARGUMENTS, GIVEN, order, order_file
 from tests.system.server.store.replicas import render
 from tests.system.server.web.asking import ask
 from widgetd.author.browser.stage import Stage

@@ -18,10 +18,10 @@ from tests.field.author.testing.conftest import Failed
 from tests.field.author.testing.junit import assert_junit
 from tests.field.author.testing.running import BROWSER_S, widgetd_test, write_test
 from tests.field.server.web.browsing import needs_browser
+from tests.support import booking
 from tests.support.daemons import PATIENCE_S, serving
 from tests.support.widgets import widget_file
 from tests.system.author.gallery.test_gallery_pages import client
-from tests.system.server.mcp import booking
 
 
 def test_folder_without_tests_is_reported(tmp_path: Path) -> None:

@@ -20,11 +20,11 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp_types import Implementation
 
 from tests.field.server.web.browsing import browsing, needs_browser
+from tests.support.booking import Airline, seats
 from tests.support.daemons import serving
 from tests.support.examples import SCALE
 from tests.support.logs import captured_logs
 from tests.support.widgets import bundled_widgets, snapshot_of
-from tests.system.server.mcp.booking import Airline, seats
 from widgetd.base.tasks import while_running
 from widgetd.core.widget.actions.tree_actions import iterate_triggers
 from widgetd.server.access.links import Links

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tests.support.form import order
 from tests.support.widgets import build_widget
-from tests.system.server.mcp.acting import order
 from widgetd.core.widget.actions import find_widget_actions
 from widgetd.core.widget.actions.widget_actions import TemplateAction, find_template_actions
 

@@ -153,3 +153,15 @@ async def press(client: Client, render: Mapping[str, Any], **more: Any) -> CallT
         "press": render.get("press", ""),
     }
     return await client.call_tool("widget_action", {**arguments, **more})
+
+
+def answer_of(result: CallToolResult) -> dict[str, Any]:
+    assert not result.is_error, result.content
+    assert result.structured_content is not None
+    return dict(result.structured_content)
+
+
+def code_of(result: CallToolResult) -> str:
+    assert result.is_error
+    assert result.meta is not None
+    return str(result.meta["widgetd/error"]["code"])

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from tests.system.server.mcp.booking import Airline, airport, host, shown
+from tests.support.booking import Airline, airport, host, shown
 from widgetd.chat.pages import act
 from widgetd.server.access.principal import LOCAL
 

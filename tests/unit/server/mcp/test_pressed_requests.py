@@ -11,18 +11,19 @@ import pytest
 from mcp import Client
 from mcp_types import CallToolResult
 
-from tests.system.server.mcp.booking import (
+from tests.support.booking import (
     GIVEN,
     SIDECAR,
     Airline,
     airport,
+    answer_of,
+    code_of,
     host,
     mark,
     press,
     shown,
 )
-from tests.system.server.mcp.test_acting import answer_of, code_of
-from tests.system.server.store.failing import FailingServer
+from tests.support.failing_store import FailingServer
 from widgetd.core.schema.json_text import parse_json
 from widgetd.server.access.principal import LOCAL
 from widgetd.server.mcp.http_calls import update_kept

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
 from typing import Any, cast
 
 import pytest
@@ -37,12 +36,6 @@ def registry() -> Registry:
 @pytest.fixture
 def server(registry: Registry) -> Server:
     return build(registry, local_store())
-
-
-@pytest.fixture(params=["legacy", "auto"])
-async def client(server: Server, request: pytest.FixtureRequest) -> AsyncIterator[Client]:
-    async with Client(sdk.lowlevel_of(server.mcp), mode=request.param) as connected:
-        yield connected
 
 
 def text(result: CallToolResult) -> str:

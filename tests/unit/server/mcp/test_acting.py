@@ -13,18 +13,18 @@ import pytest
 from mcp import Client
 from mcp_types import CallToolResult, TextContent
 
-from tests.support.logs import captured_logs
-from tests.system.server.mcp.booking import (
+from tests.support.booking import (
     GIVEN,
     SIDECAR,
     Airline,
     airport,
+    answer_of,
+    code_of,
     host,
     mark,
     press,
     shown,
 )
-from tests.system.server.store.server import running_server
 from widgetd.base.errors import CallError
 from widgetd.core.widget.widget import Widget
 from widgetd.server.access.principal import LOCAL, ClientInfo
@@ -32,7 +32,7 @@ from widgetd.server.mcp.http_calls import caller_for, take_action
 from widgetd.server.mcp.server import Server
 from widgetd.server.observe.observer import ActionRecord, Observer
 from widgetd.server.render.action_callers import ActionAnswer, DryRun
-from widgetd.server.store.factory import Store, local_store, open_store
+from widgetd.server.store.factory import Store, local_store
 
 QUIET_S = 30.0
 
@@ -77,18 +77,6 @@ def server(airline: Airline, store: Store, observer: Actions) -> Server:
 async def client(server: Server) -> AsyncIterator[Client]:
     async with host(server) as connected:
         yield connected
-
-
-def answer_of(result: CallToolResult) -> dict[str, Any]:
-    assert not result.is_error, result.content
-    assert result.structured_content is not None
-    return dict(result.structured_content)
-
-
-def code_of(result: CallToolResult) -> str:
-    assert result.is_error
-    assert result.meta is not None
-    return str(result.meta["widgetd/error"]["code"])
 
 
 async def test_press_calls_the_upstream_and_redraws_the_widget(
@@ -367,14 +355,3 @@ async def test_dry_run_shows_the_result_and_changes_nothing(
     assert render_now is not None
     assert (render_now.version, airline.calls.total()) == (1, 0)
     assert (await store.actions.read(render["id"], timeout_s=0)).actions == ()
-
-
-async def test_press_is_refused_while_replicas_cannot_agree_on_it(airline: Airline) -> None:
-    with running_server() as shared, captured_logs():
-        async with open_store(shared.url) as store, host(airport(airline, store)) as client:
-            render = await shown(client)
-            shared.kill()
-            refused = await press(client, render)
-
-    assert code_of(refused) == "W5017"
-    assert not airline.calls

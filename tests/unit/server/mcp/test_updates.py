@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
 from typing import Any
 
 import anyio
@@ -11,10 +10,10 @@ import pytest
 from mcp import Client
 from mcp_types import CallToolResult, Implementation, TextResourceContents
 
+from tests.support.booking import mark
 from tests.support.daemons import PATIENCE_S
+from tests.support.form import ARGUMENTS, GIVEN, order
 from tests.support.widgets import build_widget, greeting, snapshot_of
-from tests.system.server.mcp.acting import ARGUMENTS, GIVEN, order
-from tests.system.server.mcp.booking import mark
 from widgetd.server.access.principal import CALL, READ, Caller, ClientInfo, Principal
 from widgetd.server.catalog.registry import Registry
 from widgetd.server.mcp import sdk
@@ -33,12 +32,6 @@ def store() -> Store:
 @pytest.fixture
 def server(store: Store) -> Server:
     return build(Registry(snapshot_of(order(), build_widget())), store)
-
-
-@pytest.fixture(params=["legacy", "auto"])
-async def client(server: Server, request: pytest.FixtureRequest) -> AsyncIterator[Client]:
-    async with Client(sdk.lowlevel_of(server.mcp), mode=request.param) as connected:
-        yield connected
 
 
 @pytest.fixture

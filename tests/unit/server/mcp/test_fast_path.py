@@ -13,8 +13,8 @@ from fastmcp.resources.base import Resource
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.system.server.mcp.acting import ARGUMENTS
-from tests.system.server.mcp.two_ways import (
+from tests.support.form import ARGUMENTS
+from tests.unit.server.mcp.two_ways import (
     ADA,
     CHIEF,
     GUEST,

@@ -14,8 +14,8 @@ from typing import Any, Final
 import anyio
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
+from tests.support.form import order
 from tests.support.widgets import build_widget, snapshot_of
-from tests.system.server.mcp.acting import order
 from widgetd.core.widget.widget import Widget
 from widgetd.server.access.auth import Access
 from widgetd.server.catalog.registry import Registry

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from typing import Any, assert_type, cast
 
 import pytest
@@ -30,12 +29,6 @@ is_greeting = widgetd.guard("social-greeting")
 @pytest.fixture
 def server() -> Server:
     return build(Registry(snapshot_of(build_widget(sidecar=SIDECAR))), local_store())
-
-
-@pytest.fixture(params=["legacy", "auto"])
-async def client(server: Server, request: pytest.FixtureRequest) -> AsyncIterator[Client]:
-    async with Client(sdk.lowlevel_of(server.mcp), mode=request.param) as connected:
-        yield connected
 
 
 async def show(client: Client, profile: str = "chatkit") -> widgetd.Shown:

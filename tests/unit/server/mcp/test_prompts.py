@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator
 
 import pytest
 from mcp import Client
@@ -11,20 +10,18 @@ from mcp_types import TextContent
 
 from tests.support.widgets import bundled_widgets, snapshot_of
 from widgetd.server.catalog.registry import Registry
-from widgetd.server.mcp import sdk
 from widgetd.server.mcp.assembly import build
+from widgetd.server.mcp.server import Server
 from widgetd.server.store.factory import local_store
 
 FLIGHT = '{"airline": "PA", "departure": {"city": "Rome"}, "arrival": {"city": "Oslo"}}'
 
 
-@pytest.fixture(params=["legacy", "auto"])
-async def client(request: pytest.FixtureRequest) -> AsyncIterator[Client]:
+@pytest.fixture
+def server() -> Server:
     registry = Registry()
     registry.swap(snapshot_of(*bundled_widgets()))
-    server = build(registry, local_store())
-    async with Client(sdk.lowlevel_of(server.mcp), mode=request.param) as connected:
-        yield connected
+    return build(registry, local_store())
 
 
 async def ask(client: Client, **arguments: str) -> str:

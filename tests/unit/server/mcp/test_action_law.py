@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from mcp import Client
 
+from tests.support.form import ARGUMENTS, order
 from tests.support.widgets import snapshot_of
-from tests.system.server.mcp.acting import ARGUMENTS, order
 from widgetd.server.catalog.registry import Registry
 from widgetd.server.mcp import sdk
 from widgetd.server.mcp.assembly import build

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -11,8 +10,8 @@ from mcp import Client
 from mcp.client.extension import advertise
 from mcp_types import CallToolResult, TextContent
 
+from tests.support.form import ARGUMENTS, GIVEN, order
 from tests.support.widgets import build_widget, greeting, snapshot_of
-from tests.system.server.mcp.acting import ARGUMENTS, GIVEN, order
 from widgetd.server.access.principal import UI_EXTENSION
 from widgetd.server.catalog.registry import Registry
 from widgetd.server.mcp import sdk
@@ -31,12 +30,6 @@ def store() -> Store:
 @pytest.fixture
 def server(store: Store) -> Server:
     return build(Registry(snapshot_of(order(), build_widget())), store)
-
-
-@pytest.fixture(params=["legacy", "auto"])
-async def client(server: Server, request: pytest.FixtureRequest) -> AsyncIterator[Client]:
-    async with Client(sdk.lowlevel_of(server.mcp), mode=request.param) as connected:
-        yield connected
 
 
 @pytest.fixture

@@ -11,9 +11,8 @@ import pytest
 from mcp.server.connection import Connection
 from mcp_types import CallToolRequestParams
 
+from tests.support.booking import TEMPLATE, Airline, airport, answer_of, code_of, host, mark, press
 from tests.support.widgets import build_widget, snapshot_of
-from tests.system.server.mcp.booking import TEMPLATE, Airline, airport, host, mark, press
-from tests.system.server.mcp.test_acting import answer_of, code_of
 from widgetd.server.access.principal import CALL, LOCAL, Caller, ClientInfo
 from widgetd.server.catalog.registry import Registry
 from widgetd.server.mcp import sdk

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from tests.support.widgets import build_widget, snapshot_of
-from tests.system.author.guide.questions import QUESTIONS, bundled_snapshot, find_misses
+from tests.unit.author.guide.questions import QUESTIONS, bundled_snapshot, find_misses
 from widgetd.author.guide.component_details import VALUES, describe_properties
 from widgetd.author.guide.reference import SYNONYMS, Reference, TestFiles
 from widgetd.base.files.folder import bundled_folder

@@ -10,8 +10,8 @@ from types import FrameType
 from typing import Any
 
 from tests.support.widgets import build_widget, snapshot_of
-from tests.system.server.mcp.test_fast_path import request
-from tests.system.server.mcp.two_ways import MODERN, Recorder, Way
+from tests.unit.server.mcp.test_fast_path import request
+from tests.unit.server.mcp.two_ways import MODERN, Recorder, Way
 from widgetd.server.catalog.registry import Registry
 from widgetd.server.mcp.assembly import build
 from widgetd.server.store.factory import local_store
