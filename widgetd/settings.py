@@ -10,7 +10,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 from urllib.parse import urlsplit
 
 from pydantic import (
@@ -26,7 +26,7 @@ from pydantic_core import PydanticCustomError
 
 from widgetd.base.errors import ConfigError
 from widgetd.base.errors.expected import advise
-from widgetd.base.files.folder import bundled_folder
+from widgetd.base.files.folder import OWN_FOLDER, bundled_folder
 from widgetd.base.redaction import Secret, SecretUrl, conceal_credentials, hide_credentials
 from widgetd.base.system import SYSTEM
 from widgetd.base.text_search import nearest
@@ -459,10 +459,6 @@ def require_files_outside(settings: Settings, folder: Path) -> None:
             if place.is_relative_to(home):
                 problem = f"{flag} {file} lies in the served folder {folder}"
                 raise ConfigError("W0015", problem, "move it out of the folder", exit_code=3)
-
-
-OWN_FOLDER: Final = Path("widgets")
-"""The folder that is served, in the current one, where none is named."""
 
 
 def shows_examples(settings: Settings) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from widgetd.author.testing.profiles import host_profiles
-from widgetd.cli.generate import HOSTS as CONFIGURATIONS
+from widgetd.cli.client_config import HOSTS as CONFIGURATIONS
 from widgetd.server.render.hosts import HOSTS
 
 PAGE = Path(__file__).resolve().parents[1] / "hosts.md"

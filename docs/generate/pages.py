@@ -24,6 +24,7 @@ import widgetd
 from tests.field.deploy.scraping import scrape
 from widgetd.author.browser import session_tools
 from widgetd.author.browser.keywords import KEYWORDS, Keyword
+from widgetd.author.commands.schemas import sidecar_schema
 from widgetd.author.guide import answers
 from widgetd.author.guide.component_details import (
     VALUES,
@@ -32,7 +33,7 @@ from widgetd.author.guide.component_details import (
     describe_properties,
 )
 from widgetd.cli import app
-from widgetd.cli.schemas import settings_schema, sidecar_schema
+from widgetd.cli.shell import settings_schema
 from widgetd.core.widget.components import load_vocabulary
 from widgetd.daemon.wings import ROWS
 from widgetd.server.catalog.registry import Registry

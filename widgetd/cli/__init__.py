@@ -14,7 +14,9 @@ from pathlib import Path
 
 from cyclopts import App, CycloptsError, Group
 
+from widgetd import author, upstreams
 from widgetd.base.errors import CallError, ConfigError, WidgetError
+from widgetd.cli import shell
 from widgetd.cli.options import complain
 from widgetd.cli.usage_errors import describe_usage_error
 
@@ -26,26 +28,42 @@ app = App(
     version_flags=["--version", "-V"],
     group_commands=Group("Options", sort_key=9),
 )
-COMMANDS: Mapping[str, tuple[str, ...]] = {
-    "Serve": ("serve:serve", "serve:dev", "serve:chat", "generate:config"),
-    "Make": (
-        *("new:new", "check:check", "test:test", "inspect:render", "inspect:shot"),
-        *("generate:export", "generate:build", "inspect:list_"),
-    ),
-    "Integrate": ("generate:types", "new:schema", "inspect:mock"),
-    "Operate": ("status:status", "rollback:rollback", "upstreams:upstreams"),
-    "Learn": ("guide:guide",),
+COMMANDS: Mapping[str, str] = {
+    "serve": "widgetd.cli.serve:serve",
+    "dev": "widgetd.cli.serve:dev",
+    "chat": "widgetd.cli.serve:chat",
+    "config": "widgetd.cli.client_config:config",
+    "check": "widgetd.cli.check:check",
+    "render": "widgetd.cli.inspect:render",
+    "list": "widgetd.cli.inspect:list_",
+    "mock": "widgetd.cli.inspect:mock",
+    "status": "widgetd.cli.status:status",
+    "rollback": "widgetd.cli.rollback:rollback",
+    **author.COMMANDS,
+    **upstreams.COMMANDS,
 }
-"""The commands by group, as module and function; each is imported when it is needed."""
+"""The function of each command, imported when it is needed."""
 
-for _at, (_name, _commands) in enumerate(COMMANDS.items()):
-    _group = Group(_name, sort_key=_at)
-    for _place, _command in enumerate(_commands):
-        app.command(f"widgetd.cli.{_command}", group=_group, sort_key=_place)
+GROUPS: Mapping[str, Sequence[str]] = {
+    "Serve": ("serve", "dev", "chat", "config"),
+    "Make": ("new", "check", "test", "render", "shot", "export", "build", "list"),
+    "Integrate": ("types", "schema", "mock"),
+    "Operate": ("status", "rollback", "upstreams"),
+    "Learn": ("guide",),
+}
+"""The commands in the order of the help."""
+
+for _at, (_title, _names) in enumerate(GROUPS.items()):
+    _group = Group(_title, sort_key=_at)
+    for _place, _name in enumerate(_names):
+        app.command(COMMANDS[_name], name=_name, group=_group, sort_key=_place)
 app.register_install_completion_command(
     help="Let the shell complete commands and flags: bash, zsh or fish."
 )
 
+
+INTERRUPTED = 130
+"""Exit code that shells report for a command that Ctrl-C has ended."""
 
 READER_GONE = 141
 """Exit code that shells report for a command whose reader has closed the pipe."""
@@ -60,7 +78,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not argv or argv[0].startswith("-"):  # help and completion describe all commands
         import_commands()
     try:
-        code = app(argv, exit_on_error=False, print_error=False, result_action="return_value") or 0
+        code = _run(argv)
         sys.stdout.flush()
     except BrokenPipeError:
         # The reader has closed the pipe, as in `widgetd check | head`.
@@ -79,17 +97,24 @@ def main(argv: Sequence[str] | None = None) -> int:
         return complain(f"{error.problem}; {error.advice} [{error.code}]", error.exit_code)
     except (CallError, WidgetError) as error:
         return complain(str(error), 1)
-    return int(code)
+    return code
+
+
+def _run(argv: Sequence[str]) -> int:
+    command, bound, unparsed = app.parse_args(argv, exit_on_error=False, print_error=False)
+    try:
+        # Parameters that no argument fills in are the shell, which commands of wings take.
+        return int(command(*bound.args, **bound.kwargs, **dict.fromkeys(unparsed, shell)) or 0)
+    except KeyboardInterrupt:
+        return INTERRUPTED
 
 
 def import_commands() -> None:
-    """Import the module of every command."""
     for name in app:
         app[name]
 
 
 def _repair_streams() -> None:
-    """Replace closed streams by empty ones, and print what cannot be encoded as escapes."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             empty = Path(os.devnull).open(mode, encoding="utf-8")  # noqa: SIM115 - to the end

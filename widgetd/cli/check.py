@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from widgetd.base.errors import ConfigError, Finding, WidgetError
-from widgetd.cli.options import count_of, read_settings
+from widgetd.cli.shell import read_settings
+from widgetd.server.command import count_of
 from widgetd.settings import Settings, folder_of
 
 if TYPE_CHECKING:
@@ -87,12 +88,10 @@ class CheckReport:
 
     @property
     def faults(self) -> int:
-        """Return the number of findings that keep a file from being served."""
         return sum(finding.level == "fault" for finding in self.findings)
 
     @property
     def conclusion(self) -> str:
-        """Return the result as a sentence."""
         warnings = len(self.findings) - self.faults
         return (
             f"{count_of(self.files, 'file')}: {count_of(self.faults, 'fault')}, "
@@ -203,7 +202,6 @@ def _scan_folder(
 
 
 def _select_entries(snapshot: Snapshot, only: str) -> Mapping[str, Entry]:
-    """Return the entries of all files, or of the one at `only`."""
     if not only:
         return snapshot.entries
     return {only: snapshot.entries[only]} if only in snapshot.entries else {}

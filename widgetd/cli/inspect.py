@@ -1,4 +1,4 @@
-"""Commands that inspect widgets without serving them: list, render, mock, picture."""
+"""Commands that inspect widgets without serving them: list, render, mock."""
 
 from __future__ import annotations
 
@@ -7,20 +7,16 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from cyclopts import Parameter
+from cyclopts.validators import Number
 
-from widgetd.base.errors import ConfigError
-from widgetd.cli.options import (
-    STANDARD,
+from widgetd.cli.shell import load_snapshot
+from widgetd.server.command import (
     Arguments,
     Folder,
-    Many,
-    Output,
     Tool,
     find_widget,
-    load_snapshot,
     parse_arguments,
     print_json,
-    write_content,
 )
 
 
@@ -78,20 +74,20 @@ def render(
     """
     snapshot = load_snapshot(dir)
     widget = find_widget(snapshot, name)
-    given = parse_arguments(arguments) if arguments else widget.example
+    values = parse_arguments(arguments) if arguments else widget.example
     if upstreams is not None and widget.feed is not None:
         from widgetd.upstreams.feeds import fill_once
 
-        call_arguments = given if arguments else widget.call_example
-        given = fill_once(widget, widget.feed, call_arguments or {}, upstreams).arguments
+        call_arguments = values if arguments else widget.call_example
+        values = fill_once(widget, widget.feed, call_arguments or {}, upstreams).arguments
     if open:
         import anyio
 
         from widgetd.daemon.opened import show_widget
 
-        anyio.run(show_widget, snapshot, widget, given or {}, _open_page)
+        anyio.run(show_widget, snapshot, widget, values or {}, _open_page)
     else:
-        print_json(widget.call(given).tree)
+        print_json(widget.call(values).tree)
 
 
 def _open_page(address: str) -> None:
@@ -107,7 +103,7 @@ def mock(
     *,
     state: Literal["sample", "empty", "one", "many", "long"] = "sample",
     seed: int = 0,
-    count: Many = 1,
+    count: Annotated[int, Parameter(validator=Number(gte=1))] = 1,
     profile: Literal["chatkit", "split"] = "chatkit",
 ) -> None:
     """Print calls of one widget with their results, for front-end tests.
@@ -124,61 +120,3 @@ def mock(
     widget = find_widget(snapshot, name)
     calls = mocks(widget, state=state, seed=seed, count=count, profile=profile, snapshot=snapshot)
     print_json(calls)
-
-
-def shot(
-    name: Annotated[
-        str, Parameter(help="The tool's name. Without one, or with a folder alone: all widgets.")
-    ] = "",
-    dir: Folder = None,
-    *,
-    output: Output = None,
-    arguments: Arguments = "",
-    state: str = "",
-    theme: Literal["light", "dark"] | None = None,
-    width: int = 400,
-    scale: float = 2.0,
-) -> None:
-    """Take a picture of one widget; or of every widget, light and dark, and one of them all.
-
-    Args:
-        output: The PNG file, or - for standard output; of all widgets, the folder. Default:
-            NAME.png, or the folder shots.
-        state: A state of the gallery: sample, example-1, empty, one, many, long, rtl, emoji. With
-            all, one picture of all states, at three widths in both themes. Default: sample.
-        theme: Light or dark. Default: light.
-        width: In CSS pixels; the height is the widget's own.
-        scale: Pixels of the picture for each CSS pixel.
-    """
-    from widgetd.author.browser import camera
-    from widgetd.author.browser.picture import Screenshot
-    from widgetd.core.widget.states import ShownState, find_state, show_state
-
-    is_folder = dir is None and name != "" and Path(name).is_dir()
-    snapshot = load_snapshot(Path(name) if is_folder else dir)
-    if is_folder or not name:
-        if arguments or state or theme or output == STANDARD:
-            problem = "--arguments, --state, --theme and --output - are for one widget"
-            raise ConfigError("W0002", problem, "name one, as `widgetd list` prints it")
-        screenshots = camera.sample_screenshots(snapshot, width=width, scale=scale)
-        for file in camera.take_pictures(screenshots, output or Path("shots"), snapshot.theme):
-            print(file)
-        return
-    widget = find_widget(snapshot, name)
-    if state == "all":
-        picture = camera.take_picture(lambda one: one.take_states(widget, owner=""), snapshot.theme)
-    else:
-        if arguments:
-            drawing = ShownState(arguments=parse_arguments(arguments))
-        else:
-            drawing = show_state(widget, find_state(widget, state or "sample").key)
-        screenshot = Screenshot(
-            tree=drawing.tree(widget),
-            title=widget.definition.title,
-            theme=theme or "light",
-            width=width,
-            scale=scale,
-            locale="ar" if state == "rtl" else "en-US",
-        )
-        picture = camera.take_picture(lambda one: one.take(screenshot, owner=""), snapshot.theme)
-    write_content(output or Path(f"{name}.png"), picture.content)

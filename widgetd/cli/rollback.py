@@ -12,7 +12,8 @@ from cyclopts import Parameter
 from widgetd.base.errors import ConfigError
 from widgetd.base.system import SYSTEM
 from widgetd.cli.limits import LIMITS
-from widgetd.cli.options import Folder, count_of, print_json, read_settings
+from widgetd.cli.shell import read_settings
+from widgetd.server.command import Folder, count_of, print_json
 from widgetd.settings import folder_of
 
 if TYPE_CHECKING:
@@ -104,7 +105,6 @@ def _request(state: StateFolder, versions: Sequence[Version], prefix: str) -> No
 
 
 def _open(dir: Path | None, state_dir: Path | None) -> tuple[StateFolder, Sequence[Version]]:
-    """Return the state of a folder and its generations, at least one."""
     from widgetd.server.catalog.state import StateFolder
     from widgetd.server.catalog.versions import Versions
 

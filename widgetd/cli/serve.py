@@ -14,22 +14,17 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from widgetd.base.errors import ConfigError
-from widgetd.base.files.folder import bundled_folder
+from widgetd.base.files.folder import OWN_FOLDER, bundled_folder
 from widgetd.base.redaction import hide_credentials
-from widgetd.cli.generate import LOOPBACK, snippet
+from widgetd.cli.client_config import LOOPBACK, snippet
 from widgetd.cli.limits import LIMITS
-from widgetd.cli.options import (
-    Flags,
-    Folder,
-    count_of,
-    scan_widgets,
-    settle_flags,
-)
+from widgetd.cli.options import Flags, settle_flags
 from widgetd.cli.running import RunningDaemon, record_daemon
+from widgetd.cli.shell import scan_widgets
 from widgetd.daemon.startup import defer_model_builds, gc_paused, hide_package
+from widgetd.server.command import Folder, count_of
 from widgetd.settings import (
     GROUPS,
-    OWN_FOLDER,
     Settings,
     Settled,
     folder_of,
@@ -184,7 +179,6 @@ def _run(settings: Settings, *, readable: bool | None = None, awaited: Path | No
 
 
 def _print_welcome(folder: Path, settings: Settings, url: str, widgets: int) -> None:
-    """Print the addresses for a person."""
     url = f"{settings.public_url}/mcp" if settings.public_url else url
     if shows_examples(settings):
         print(
@@ -206,7 +200,6 @@ def _print_welcome(folder: Path, settings: Settings, url: str, widgets: int) -> 
 
 
 def _report_check(settled: Settled) -> None:
-    """Report what a start would do: the error that ends it, or the widgets that it would serve."""
     settings = settled.settings
     folder = folder_of(settings)
     _check_startup(settings)
@@ -221,7 +214,6 @@ def _report_check(settled: Settled) -> None:
 
 
 def _check_startup(settings: Settings) -> None:
-    """Check the chat, tokens, webhook, ports and places as a start does, and release them."""
     from widgetd.daemon.access_policy import access_policy
     from widgetd.daemon.assembly import build_forwarder, options_of
     from widgetd.daemon.wings import WINGS

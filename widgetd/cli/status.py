@@ -18,8 +18,10 @@ from cyclopts import Parameter
 from widgetd.base.errors import ConfigError
 from widgetd.base.system import SYSTEM
 from widgetd.cli.limits import LIMITS
-from widgetd.cli.options import complain, count_of, print_json, read_settings
+from widgetd.cli.options import complain
 from widgetd.cli.running import list_daemons
+from widgetd.cli.shell import read_settings
+from widgetd.server.command import count_of, print_json
 
 PATHS = ("/readyz", "/mcp", "/status")
 """What people may have copied with a daemon's address."""

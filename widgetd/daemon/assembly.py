@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 
-from widgetd.base.files.folder import bundled_folder
+from widgetd.base.files.folder import OWN_FOLDER, bundled_folder
 from widgetd.base.files.hints import Hints
 from widgetd.daemon.access_policy import AccessPolicy, access_policy
 from widgetd.daemon.loading import LoaderContext, configure_rules
@@ -43,7 +43,7 @@ from widgetd.server.web.http_server import most_connections
 from widgetd.server.web.limits import LIMITS as WEB_LIMITS
 from widgetd.server.web.metrics import Metrics
 from widgetd.server.wing import Services, Wing, WingHost
-from widgetd.settings import OWN_FOLDER, Settings, describe_settings, shows_examples
+from widgetd.settings import Settings, describe_settings, shows_examples
 
 if TYPE_CHECKING:
     from widgetd.server.observe.audit import Audit

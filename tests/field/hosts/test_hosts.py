@@ -25,7 +25,7 @@ from widgetd.author.browser.emulated_stage import EmulatedStage, HostProfile
 from widgetd.author.browser.stage import load_state
 from widgetd.author.testing.profiles import host_profiles
 from widgetd.author.testing.widgets import server_over
-from widgetd.cli.generate import HOSTS as CONFIGURATIONS
+from widgetd.cli.client_config import HOSTS as CONFIGURATIONS
 from widgetd.server.access.principal import ClientInfo
 from widgetd.server.render.entry import view_uri
 from widgetd.server.render.hosts import draws_views

@@ -19,7 +19,7 @@ from tests.support.daemons import serving
 from tests.support.widgets import widget_file
 from widgetd.base.errors import ConfigError
 from widgetd.cli import main
-from widgetd.cli.generate import HOSTS, snippet
+from widgetd.cli.client_config import HOSTS, snippet
 
 URL = "http://127.0.0.1:9/mcp"
 

@@ -12,19 +12,19 @@ import pytest
 import yaml
 
 from widgetd import load_widget
+from widgetd.author.commands.schemas import (
+    SCHEMA_OF,
+    document_schema,
+    sidecar_schema,
+    suite_schema,
+    tree_schema,
+)
 from widgetd.author.guide.component_sheet import build_sheet
 from widgetd.author.testing.suite import resolve_cases
 from widgetd.author.testing.yaml_file import read_suite
 from widgetd.base.files.folder import bundled_folder
 from widgetd.cli import main
-from widgetd.cli.schemas import (
-    SCHEMA_OF,
-    document_schema,
-    settings_schema,
-    sidecar_schema,
-    suite_schema,
-    tree_schema,
-)
+from widgetd.cli.shell import settings_schema
 from widgetd.core.widget.components import load_vocabulary
 from widgetd.server.catalog.snapshot import Snapshot
 from widgetd.settings import Settings

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.widgets import build_widget, bundled_widgets, source, widget_file
+from widgetd.author.commands.sidecar_template import sidecar_text
 from widgetd.cli import main
-from widgetd.cli.sidecar_template import sidecar_text
 from widgetd.core.widget.sidecar import Sidecar, read_sidecar
 from widgetd.core.widget.widget import Widget
 from widgetd.server.catalog.loader import load_widget

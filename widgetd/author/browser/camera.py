@@ -109,7 +109,6 @@ class RenderPage:
     console: list[str] = field(default_factory=list)
 
     async def set_width(self, width: int) -> None:
-        """Set the width of the room in which widgets are drawn."""
         if self.width == width:
             return
         self.width = width
@@ -359,7 +358,6 @@ class Camera:
         return await self._lay_out(pictures, width=room, layout=layout, owner=owner)
 
     async def close(self) -> None:
-        """Close the pages that wait for the next widget."""
         while self._pages:
             await self._pages.pop().close()
 

@@ -287,7 +287,6 @@ class Chromium:
             await self.close()
 
     async def close(self) -> None:
-        """Close the browser and its driver; the next request starts others."""
         with anyio.CancelScope(shield=True):
             async with self._starting:
                 await self._end()

@@ -153,7 +153,6 @@ class EmulatedStage(Stage):
         """Leave newer versions to the view, which follows its render through the host."""
 
     async def remount(self) -> None:
-        """Take the view away and mount it again."""
         await self._play("window.stage.remount()")
 
     async def live(self) -> None:
@@ -267,7 +266,6 @@ class EmulatedStage(Stage):
         return own.or_(self.frame.locator("form button[type=submit]")).first
 
     async def _submit(self, trigger: Trigger) -> None:
-        """Fill in what is required and empty, and submit the form."""
         for one in trigger.fields:
             box = self.frame.locator(f'[name="{one.name}"]').first
             if one.required and one.kind == "boolean":
@@ -285,7 +283,6 @@ class EmulatedStage(Stage):
         return {"stageCall": self._relay, "stageSent": self._receive}
 
     async def _relay(self, _source: object, method: str, params: dict[str, Any]) -> dict[str, Any]:
-        """Pass a view's request on to the server, as long as the view is there."""
         with anyio.CancelScope() as scope:
             self._relays.add(scope)
             try:

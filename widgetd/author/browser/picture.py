@@ -95,12 +95,10 @@ class Picture:
 
     @property
     def digest(self) -> str:
-        """A hash of the file."""
         return hashlib.sha256(self.content).hexdigest()[:16]
 
 
 def diff_script() -> str:
-    """Return the script that compares two pictures in a page."""
     return (files("widgetd.author.browser") / "picture_diff.js").read_text(encoding="utf-8")
 
 

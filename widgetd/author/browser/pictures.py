@@ -91,7 +91,6 @@ def image_block(content: bytes, format_: str = "png") -> dict[str, Any]:
 
 
 def demand_few(names: Sequence[str], most: int) -> None:
-    """Raise W3003 if there are more than `most` names."""
     if len(names) > most:
         problem = f"{len(names)} are too many at once; ask for at most {most}"
         raise CallError("W3003", problem, path="names")

@@ -152,7 +152,6 @@ async def _do(
 async def do_keyword(
     context: ToolContext[BrowserSessions], keyword: Keyword, arguments: Mapping[str, Any]
 ) -> Result:
-    """Do one step in a session, as `do_in_session` does."""
     written = dict(arguments)
     session = _session(context, written.pop("session_id"))
     steps = [(keyword, keyword.parse(written))]

@@ -87,7 +87,6 @@ class Session:
 
     @property
     def uri(self) -> str:
-        """The start of the addresses of its resources."""
         return f"widgetd://sessions/{self.id}"
 
 
@@ -113,7 +112,6 @@ class BrowserSessions:
 
     @property
     def count(self) -> int:
-        """The number of sessions of all owners."""
         return len(self._open)
 
     async def start(
@@ -329,7 +327,6 @@ class BrowserSessions:
         return max(until_s - self.clock(), 0)
 
     async def expire(self) -> None:
-        """End the unused sessions and drop the traces that are due."""
         for session in tuple(self._open.values()):
             if self.left_s(session) <= 0 and not session.turn.statistics().locked:
                 await self.end(session)
@@ -350,7 +347,6 @@ class BrowserSessions:
             await self.chromium.close()
 
     async def _keep_spare(self) -> None:
-        """Open a page for the next session after each one that starts."""
         registry = self.server.registry
         while True:
             await self._spare_used.wait()
@@ -382,7 +378,6 @@ class BrowserSessions:
             await anyio.sleep(MCP_LIMITS.notify_s)
 
     async def _watch_catalog(self, tasks: TaskGroup) -> None:
-        """Report each new version of a widget to the sessions that show it."""
         registry = self.server.registry
         current = registry.current
         while True:

@@ -227,7 +227,6 @@ class Stage:
             raise
 
     async def close(self) -> None:
-        """Close the page and what it holds."""
         await close_quietly(self.context.close())
 
     @property
@@ -237,7 +236,6 @@ class Stage:
 
     @property
     def left_ms(self) -> float:
-        """The same in milliseconds, the unit of Playwright."""
         return self.left_s * 1000
 
     async def locators(self, target: Target) -> tuple[Locator, ...]:
@@ -252,14 +250,12 @@ class Stage:
         return located
 
     async def screen(self) -> str:
-        """Return role, name and ref of each element on the page."""
         return await self.page.aria_snapshot(mode="ai")
 
     async def page_picture(self) -> bytes:
         return await self.page.screenshot(full_page=True)
 
     async def picture(self, target: Target = NOWHERE) -> bytes:
-        """Return a picture of the widget, or of a part of it, as a PNG."""
         located = await self.find(target) if target else self.page.locator("iframe")
         timeout = self.left_ms
         return await located.screenshot(animations="disabled", caret="hide", timeout=timeout)
@@ -296,7 +292,6 @@ class Stage:
 
     @property
     def inner_frame(self) -> Frame:
-        """The same frame, to run scripts in."""
         self.require_display()
         return self.page.main_frame.child_frames[0]
 
@@ -450,7 +445,6 @@ class Stage:
         self.on_event()
 
     async def event_within(self, timeout_s: float) -> bool:
-        """Wait for the next event, and return whether there was one."""
         with anyio.move_on_after(timeout_s) as scope:
             await self._emitted.wait()
         return not scope.cancelled_caught
@@ -487,7 +481,6 @@ class Stage:
         return None
 
     def _bindings(self) -> Mapping[str, Callable[..., Any]]:
-        """Return the functions that the page calls, by name."""
         return {"stageAct": self._act, "stageSent": self._receive}
 
     async def _act(self, _source: object, arguments: dict[str, Any]) -> dict[str, Any]:

@@ -96,7 +96,6 @@ async def ask(stage: Stage, what: str, answer: Awaitable[Answer], timeout_s: flo
 
 
 def _reason(line: str) -> str:
-    """Return why an element cannot be acted on, where a line of Playwright's log says so."""
     state = line.partition("element is ")[2]
     if line.startswith("element is ") and state.startswith(("not ", "outside of the viewport")):
         return f"it is {state}"
@@ -112,6 +111,5 @@ def browser_ended() -> CallError:
 
 
 def is_gone(stage: Stage) -> bool:
-    """Return whether the page of `stage` has ended."""
     browser = stage.context.browser
     return stage.crashed or stage.page.is_closed() or not (browser and browser.is_connected())

@@ -226,7 +226,6 @@ def _role(text: str) -> tuple[str, dict[str, Any]]:
 
 
 def _unescape(match: Match[str]) -> str | LinearPattern:
-    """Return the text in quotes, or the pattern between slashes, without its escapes."""
     if match["pattern"]:
         return LinearPattern(match["pattern"], "".join(sorted({*match["flags"]} & _FLAGS)))
     return _ESCAPED.sub(r"\1", match["text"])

@@ -58,7 +58,6 @@ class Traces:
         return trace.content
 
     def expire(self) -> None:
-        """Drop the traces that are due."""
         now = self.clock()
         self._traces = {key: one for key, one in self._traces.items() if one.expires_s > now}
 

@@ -77,11 +77,9 @@ class ArgumentTypes:
         return self._resolve(holder.get("properties", {}).get(key))
 
     def item_type(self, items: Expr) -> Type:
-        """Return the type of the elements of a list."""
         return self._resolve(self.type_of(items).get("items"))
 
     def kind(self, expr: Expr) -> str:
-        """Return `string`, `number`, `boolean`, `array` or `object`; empty if unknown."""
         if isinstance(expr, str):
             return "string"
         if isinstance(expr, bool):
@@ -108,7 +106,6 @@ class ArgumentTypes:
         return "number" if kinds == "integer" else kinds
 
     def is_present(self, expr: Expr) -> bool:
-        """Return whether an argument, or a property of one that has its value, is there."""
         if type(expr) is int:
             return expr in self._present
         *path, key = expr.operands

@@ -112,7 +112,6 @@ def pack(widget: Widget) -> Package:
 
 
 def file_name(widget: Widget) -> str:
-    """Return the name of the file that `pack` writes, as `Flight Tracker.widget`."""
     return f"{stem(widget.definition.path)}{WIDGET_SUFFIX}"
 
 
@@ -185,7 +184,6 @@ class _Export:
         return self.draws_view
 
     def choose_template(self) -> str:
-        """Return a template that draws as the export; empty if there is none."""
         widget, reasons = self._widget, list[str]()
         for text in self._print_templates(reasons):
             try:

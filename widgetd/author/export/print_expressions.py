@@ -232,7 +232,6 @@ class ExpressionPrinter:
         self.known = before
 
     def proof(self, expr: Expr) -> frozenset[str]:
-        """Return the tests that hold where a condition holds."""
         expr = self.settle(expr)
         name, operands = name_of(expr), operands_of(expr)
         sign = _COMPARISONS.get(name)
@@ -251,7 +250,6 @@ class ExpressionPrinter:
         return self._presence(operands[0] if name == "|length" else expr)
 
     def refutation(self, expr: Expr) -> frozenset[str]:
-        """Return the tests that hold where a condition fails."""
         expr = self.settle(expr)
         name, operands = name_of(expr), operands_of(expr)
         if name in {"js||", "or"}:
@@ -262,14 +260,12 @@ class ExpressionPrinter:
         return self._presence(operands[0]) if is_null else frozenset()
 
     def _presence(self, expr: Expr) -> frozenset[str]:
-        """Return the tests that hold where a path has a value."""
         path = self.path(expr)
         return frozenset() if path is None else frozenset({*path[1], f"{path[0]} is not none"})
 
     # --- conditions ---
 
     def condition(self, expr: Expr) -> str:
-        """Print a test."""
         expr = self.settle(expr)
         name, operands = name_of(expr), operands_of(expr)
         if name in {"js&&", "and", "js||", "or"}:
@@ -290,7 +286,6 @@ class ExpressionPrinter:
     def choose(
         self, test: Expr, yes: Callable[[], str], no: Callable[[], str]
     ) -> tuple[str, str, str]:
-        """Print a condition, and two texts where it holds and where it fails."""
         condition = self.condition(test)
         with self.knowing(self.proof(test)):
             then = yes()
@@ -343,7 +338,6 @@ class ExpressionPrinter:
         return write(expr, otherwise)
 
     def _compare(self, left: Expr, right: Expr, sign: str) -> str:
-        """Print a comparison, which fails where an operand is absent."""
         left, right = self.settle(left), self.settle(right)
         if sign not in {"==", "!="}:
             return self.guard((left, right), None, lambda one, two: f"({one} {sign} {two})")
@@ -369,7 +363,6 @@ class ExpressionPrinter:
         return f"({then} if {condition} else {other})"
 
     def _logic(self, op: Op, otherwise: str) -> str:
-        """Print `a && b` or `a || b`, whose value is one of the two."""
         left, right = op.operands
         if {self.types.kind(self.settle(each)) for each in op.operands} == {"boolean"}:
             return self.condition(op)
@@ -429,7 +422,6 @@ class ExpressionPrinter:
         return self.guard((expr,), '""', str) if is_shown else self.expression(expr, '""')
 
     def _method(self, op: Op, otherwise: str) -> str:
-        """Print a call of one of JavaScript's methods."""
         name, subject, *args = op.operands
         subject = self.settle(subject)
         if name == "toString":
@@ -446,7 +438,6 @@ class ExpressionPrinter:
         return self.guard((subject, *args), empty, text.format)
 
     def _function(self, op: Op, otherwise: str) -> str:
-        """Print a call of one of JavaScript's functions."""
         name, *args = op.operands
         if name == "String":
             return self._text(args)
@@ -486,7 +477,6 @@ class ExpressionPrinter:
         return self.guard((subject,), empty, lambda one: f"({one} | {call})")
 
     def _test(self, op: Op) -> str:
-        """Print a test; what is absent is neither none nor anything else."""
         subject, *args = op.operands
         name = op.name[1:]
         text, tests = self.reach(subject)
@@ -523,7 +513,6 @@ def to_json(value: Any) -> str:
 
 
 def name_of(expr: Expr) -> str:
-    """Return the operator of an expression; empty for a slot or a constant."""
     return expr.name if type(expr) is Op else ""
 
 

@@ -71,7 +71,6 @@ class _TemplatePrinter(ExpressionPrinter):
         }
 
     def value(self, expr: Expr) -> str:
-        """Print a JSON value."""
         expr = self.settle(expr)
         if is_constant(expr):
             value = constant_of(expr)
@@ -100,7 +99,6 @@ class _TemplatePrinter(ExpressionPrinter):
     def _branches(
         self, strip: str, test: Expr, yes: Callable[[], str], no: Callable[[], str]
     ) -> str:
-        """Print a condition as statements, with `-` for `strip` if white space is stripped."""
         condition, then, other = self.choose(test, yes, no)
         start, end = f"{{%{strip} ", f" {strip}%}}"
         middle = f"{start}else{end}{other}" if other else ""
@@ -179,7 +177,6 @@ class _TemplatePrinter(ExpressionPrinter):
         return self._loop(target, items, tests, lambda: self.items(inner), (loop, other))
 
     def _map(self, op: Op) -> str:
-        """Print `xs.filter(…).map((x, i) => …)` as a loop."""
         _, subject, parameters, body = op.operands
         subject, tests, bound = self.settle(subject), list[Expr](), [*parameters[:1]]
         while name_of(subject) == "jsloop" and subject.operands[0] == "filter":

@@ -92,7 +92,6 @@ class _Reader:
         self._is_quoted = False
 
     def add(self, part: str | Op) -> None:
-        """Add a text, or the mark of an operation as it can stand there."""
         if isinstance(part, str):
             for sign in (token[0] for token in read_tokens(_SIGNS, part)):
                 self._is_quoted ^= sign == '"'
@@ -177,7 +176,6 @@ def _choose(op: Op, around: str) -> Any:
 
 
 def _value_of(op: Op) -> Expr:
-    """Return the value that an operation writes where JSON needs one."""
     if op.name in {"json", "bare"}:
         return op.operands[0]
     if op.name in {"value", "text"}:
@@ -188,7 +186,6 @@ def _value_of(op: Op) -> Expr:
 
 
 def _constants(expr: Expr) -> Expr:
-    """Return the value of a text that is written where JSON needs one: `"true" if x else "1"`."""
     if type(expr) is Op and expr.name == "?:":
         test, *ways = expr.operands
         return Op("?:", (test, *map(_constants, ways)))
@@ -198,7 +195,6 @@ def _constants(expr: Expr) -> Expr:
 
 
 def _part_of_text(op: Op) -> Expr:
-    """Return what an operation writes into a string."""
     if op.name in {"inside", "text"}:
         return op.operands[0]
     if op.name in _CONDITIONS:

@@ -61,7 +61,6 @@ _HEAD: Final = compile_pattern(r"[^=(]*")
 
 
 def _value(node: Node) -> Node:
-    """Return what a statement exports by default, or its expression."""
     if node.kind == "expression_statement":
         return node.children[0]
     return node.fields.get("value", node)

@@ -87,7 +87,6 @@ async def preview(
 
 
 async def widget_page(gallery: Gallery, request: Request) -> dict[str, Any] | Response:
-    """Show a widget to people; where there is none of that name, suggest the nearest."""
     caller, tool = caller_of(request), request.path_params["tool"]
     snapshot = caller.snapshot
     layout = gallery.layout(request)

@@ -63,7 +63,6 @@ class Sent:
 
     @property
     def sidecar(self) -> str:
-        """The sidecar's text; empty if there is none."""
         return self.parts.get("sidecar", "")
 
     def file(self) -> Mapping[str, Any] | str:
@@ -134,7 +133,6 @@ async def parts(gallery: Gallery, request: Request) -> dict[str, Any]:
 
 
 def split_files(path: str, source: bytes, sidecar: bytes) -> dict[str, str]:
-    """Return the parts of a widget's files by name."""
     return {**split(path, _text(source)), "sidecar": _text(sidecar)}
 
 
@@ -247,7 +245,6 @@ async def save_draft(gallery: Gallery, request: Request) -> dict[str, Any]:
 
 
 def _encode(sent: Sent, drafts: Drafts) -> bytes:
-    """Return the bytes of the file; of a `.widget`, with the preview that it draws now."""
     if sent.path.endswith(JSX_SUFFIX) or "file" in sent.parts:
         return next(sent.parts[part] for part in ("jsx", "file") if part in sent.parts).encode()
     try:
@@ -328,7 +325,6 @@ def _vocabulary() -> bytes:
 
 
 async def _read(gallery: Gallery, request: Request) -> tuple[Sent, dict[str, Any]]:
-    """Return the draft in a request's body, and the body; refuse what is no draft."""
     require_own_origin(request, "may put files here")
     body = await json_object(request)
     texts, tool, name = body.get("parts"), body.get("tool"), body.get("file")

@@ -37,7 +37,6 @@ _NO_OBJECT = {"error": "the body is no JSON object, or too long"}
 
 
 async def upload(gallery: Gallery, request: Request) -> Response:
-    """Save a widget that was dropped onto a page."""
     require_own_origin(request, "may put files here")
     uploads, sent = require(gallery.uploads), await json_object(request)
     try:
@@ -128,7 +127,6 @@ def require_own_origin(request: Request, what: str) -> None:
 
 
 async def json_object(request: Request) -> dict[str, Any]:
-    """Parse the body as a JSON object; refuse any other, and one that is too long."""
     content, value = await body_of(request, LIMITS.upload_bytes), None
     with suppress(NotJsonError):
         value = None if content is None else parse_json(content)

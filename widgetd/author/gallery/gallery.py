@@ -75,7 +75,6 @@ class Gallery:
         return states.show_state(widget, key)
 
     def states(self, widget: Widget) -> tuple[State, ...]:
-        """Return the states of `widget`, in the order of the page's menu."""
         return states.list_states(widget)
 
     def file(self, widget: Widget) -> Path:
@@ -90,7 +89,6 @@ class Gallery:
         return sorted(allowed)
 
     def layout(self, request: Request) -> dict[str, Any]:
-        """Return the context that the layout of every page takes."""
         theme = request.query_params.get("theme", "")
         return {
             "query": request.query_params,
@@ -109,7 +107,6 @@ class Gallery:
 
 
 def require(service: T | None) -> T:
-    """Return a service of uploads; refuse a request where none are allowed."""
     if service is None:
         raise RefusedError(404, {"error": "nothing may be saved here"})
     return service

@@ -32,7 +32,6 @@ class Filters:
 
     @classmethod
     def of(cls, query: QueryParams) -> Filters:
-        """Parse the query of an address; unknown values are ignored."""
         problems = query.get("problems", "")
         return cls(
             words=query.get("q", "").strip(),
@@ -46,7 +45,6 @@ class Filters:
 
 
 async def index_page(gallery: Gallery, request: Request) -> dict[str, Any]:
-    """Show the index to people."""
     caller, filters = caller_of(request), Filters.of(request.query_params)
     snapshot = caller.snapshot
     widgets, refused = await _find(gallery, caller, filters)

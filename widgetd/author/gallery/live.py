@@ -91,7 +91,6 @@ async def _next(
 
 
 def _other_faults(before: Snapshot, after: Snapshot) -> list[str]:
-    """Return the tools whose file gained, lost or changed a fault."""
     was, now = before.faults, after.faults
     paths = {path for path in was.keys() | now.keys() if was.get(path) != now.get(path)}
     if not paths:

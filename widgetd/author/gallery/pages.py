@@ -61,14 +61,12 @@ if TYPE_CHECKING:
 
 
 async def grid_page(gallery: Gallery, request: Request) -> dict[str, Any]:
-    """Show all states of a widget, at each width in both themes; its script draws them."""
     widget = gallery.widget(request)
     states = {"widget": widget, "states": gallery.states(widget)}
     return {**gallery.layout(request), **states, "widths": GRID_WIDTHS_PX, "themes": THEMES}
 
 
 async def evidence(gallery: Gallery, request: Request) -> Response:
-    """Answer with a picture of a failed test of the widget."""
     results = results_of(gallery.file(gallery.widget(request)))
     path = "{id}/{name}".format_map(request.path_params)
     content = read_picture(path, results)
@@ -93,26 +91,22 @@ async def problems(gallery: Gallery, request: Request) -> dict[str, Any]:
 
 
 async def problems_as_json(gallery: Gallery, request: Request) -> list[Any]:
-    """Return the warnings of a widget for programs."""
     return [problem_json(one) for one in await gallery.problems.warnings(gallery.widget(request))]
 
 
 async def picture(gallery: Gallery, request: Request) -> Response:
-    """Answer with a PNG of the widget, in a state or with the arguments of a POST."""
     camera, shot = await _read_request(gallery, request)
     taken = await camera.take(shot, owner=caller_of(request).principal.name)
     return Response(taken.content, headers=PAGE_HEADERS, media_type="image/png")
 
 
 async def sheet(gallery: Gallery, request: Request) -> Response:
-    """Answer with one PNG of all states of the widget."""
     owner = caller_of(request).principal.name
     taken = await _camera(gallery).take_states(gallery.widget(request), owner=owner)
     return Response(taken.content, headers=PAGE_HEADERS, media_type="image/png")
 
 
 async def accessibility(gallery: Gallery, request: Request) -> list[dict[str, Any]]:
-    """Return the violations that axe finds in the widget, one element each."""
     camera, shot = await _read_request(gallery, request)
     return await camera.find_violations(shot, owner=caller_of(request).principal.name)
 
@@ -152,7 +146,6 @@ async def _read_request(gallery: Gallery, request: Request) -> tuple[Camera, Scr
 
 
 async def studio_file(gallery: Gallery, request: Request) -> Response:
-    """Answer with a widget as a file for ChatKit Studio."""
     widget = gallery.widget(request)
     packed = await SYSTEM.threads.run_blocking(pack, widget)
     name = f"attachment; filename*=UTF-8''{quote(file_name(widget))}"
@@ -161,7 +154,6 @@ async def studio_file(gallery: Gallery, request: Request) -> Response:
 
 
 async def action(gallery: Gallery, request: Request) -> dict[str, Any]:
-    """Take an action that was done in a widget, as `widget_action` does."""
     gallery.widget(request)
     require_own_origin(request, "may act in a widget")
     return await take_action(
@@ -170,7 +162,6 @@ async def action(gallery: Gallery, request: Request) -> dict[str, Any]:
 
 
 async def guide_page(gallery: Gallery, request: Request) -> dict[str, Any] | Response:
-    """Show a page of the guide beside the list of all; the first by default."""
     known = pages()
     name = request.path_params.get("name", next(iter(known)))
     shown = {**gallery.layout(request), "pages": tuple(known.values())}
@@ -188,7 +179,6 @@ async def empty_frame(gallery: Gallery, request: Request) -> Response:
 
 
 async def components_page(gallery: Gallery, request: Request) -> dict[str, Any]:
-    """Show every component: drawn in each value of its choices, and its properties."""
     components = load_vocabulary().components.values()
     rows = [(one, describe_properties(one)) for one in components]
     return {**gallery.layout(request), "components": rows}
@@ -202,7 +192,6 @@ async def component_sheet(_gallery: Gallery, request: Request) -> dict[str, Any]
 
 
 async def tile(gallery: Gallery, request: Request) -> Response:
-    """Answer with what the index draws of one widget."""
     content = gallery.tiles.tile(gallery.server, gallery.widget(request))
     return Response(content, headers=PAGE_HEADERS, media_type="application/json")
 
@@ -231,7 +220,6 @@ def view_response(
 
 
 async def live(gallery: Gallery, request: Request) -> Response:
-    """Stream changes as Server-Sent Events."""
     server = gallery.server
     principal = caller_of(request).principal
     stream = events(
@@ -245,7 +233,6 @@ async def live(gallery: Gallery, request: Request) -> Response:
 
 
 async def stored_render(gallery: Gallery, request: Request) -> dict[str, Any]:
-    """Return the result of a stored render in its newest version."""
     try:
         render_id, caller = request.path_params["id"], caller_of(request)
         render = await gallery.server.rendering.load(render_id, caller)
@@ -306,5 +293,4 @@ EDITING = (
 
 
 def gallery_routes(gallery: Gallery, guard: Guard) -> list[PageRoute]:
-    """Return the gallery's routes, those of uploads only where uploads are allowed."""
     return routes((*PAGES, *EDITING) if gallery.uploads else PAGES, gallery, guard)

@@ -70,7 +70,6 @@ class Problems:
         return None if finding is None else self.locate(finding)
 
     def locate(self, finding: Finding) -> Problem:
-        """Return a finding with its line, as its file is now."""
         contents = {}
         with suppress(OSError, WidgetError), open_folder(self._folder) as folder:
             source = read(folder, finding.path, limit_bytes=Limits().file_bytes, quiet_ms=0)

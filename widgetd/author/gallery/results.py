@@ -30,7 +30,6 @@ class Tiles:
         self._theme = NO_THEME
 
     def tile(self, server: Server, widget: Widget) -> bytes:
-        """Return the tile of `widget`, in which the result or the error is `null`."""
         if self._theme != (theme := server.registry.current.theme):
             self._theme = theme
             self._tiles.clear()
@@ -64,7 +63,6 @@ def result_of(
 
 
 def error_json(error: CallError) -> dict[str, Any]:
-    """Return `{"code", "message", "path", "slips"}`."""
     return {
         "code": error.code,
         "message": error.message,

@@ -114,7 +114,6 @@ def _list_addresses(
 
 
 def _make_static(response: Response, base: str) -> bytes:
-    """Return a page for `base`, with its policy in the document instead of a header."""
     html = bytes(response.body).decode()
     directives = "; ".join(
         part

@@ -66,7 +66,6 @@ def results_of(file: Path) -> list[TestResult]:
 
 
 def write_results(results: Iterable[TestResult], folder: Path) -> None:
-    """Write the results of a run, besides those of earlier runs of other files."""
     by_name = {one.name: one for one in results}
     files = {one.file for one in by_name.values()}
     earlier = [one for one in read_results(folder) if one.file not in files]

@@ -258,7 +258,6 @@ def _dependencies(widget: Widget, services: AuthorServices, _caller: Caller) -> 
 
 
 def _feed(widget: Widget, _services: AuthorServices, _caller: Caller) -> Any:
-    """Return the table of `[feed]`, or a list of those of several; None without one."""
     parts = widget.definition.sidecar.feeds
     written = [part.model_dump(mode="json", exclude_unset=True) for part in parts]
     return written[0] if len(written) == 1 else written or None
@@ -355,7 +354,6 @@ async def try_widget(context: ToolContext[AuthorServices], arguments: Mapping[st
 def save_confirmation(
     context: ToolContext[AuthorServices], arguments: Mapping[str, Any]
 ) -> ConsentQuestion | None:
-    """Return the question to the user before a save; None if it is refused without one."""
     file, services = _complete_name(arguments), context.services
     is_named = isinstance(arguments.get("file"), str) and is_widget_name(file)
     if services.uploads is None or not is_named:

@@ -79,7 +79,6 @@ class Examples:
     _lock: Lock = field(default_factory=Lock)
 
     def follow(self, snapshot: Snapshot) -> Self:
-        """Update the index to `snapshot` and return it."""
         with self._lock:
             before, after = self._widgets, snapshot.widgets
             for tool in (*list_missing(before, after), *list_differing(before, after)):
@@ -327,7 +326,6 @@ def _value_schemas(document: SchemaDocument, part: Any) -> Iterator[Mapping[str,
 
 
 def count_components(widget: Widget) -> Counter[str]:
-    """Count the components in a widget's template, or in its JSX, by type."""
     definition, known = widget.definition, load_vocabulary().components
     tokens = (
         read_tokens(_ELEMENT, definition.view)
@@ -338,7 +336,6 @@ def count_components(widget: Widget) -> Counter[str]:
 
 
 def find_icons(widget: Widget) -> list[str]:
-    """Return the names of the icons that the widget's example shows."""
     known = load_vocabulary().icons
     names = {
         value
@@ -350,7 +347,6 @@ def find_icons(widget: Widget) -> list[str]:
 
 
 def _nodes(widget: Widget) -> Iterator[Mapping[str, Any]]:
-    """Yield the objects of the example's tree, outer before inner ones."""
     try:
         pending: list[Any] = [widget.tree(widget.example)]
     except (CallError, WidgetError):

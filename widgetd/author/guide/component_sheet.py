@@ -68,7 +68,6 @@ _INVISIBLE = frozenset({"autoFocus", "autoSelect", "allowAutofillExtensions"})
 
 @cache
 def list_choices(component: Component) -> Mapping[str, tuple[Any, ...]]:
-    """Return the values of each property that takes one of a few: words, colors, a switch."""
     choices: dict[str, tuple[Any, ...]] = {}
     for row in describe_properties(component):
         name, tokens = row["name"], list_color_tokens(row.get("text", ""))
@@ -132,7 +131,6 @@ def list_screenshots(names: Iterable[str]) -> list[Screenshot]:
 
 
 def _lay_out(specimens: list[tuple[Any, str]], *, narrow: bool) -> list[dict[str, Any]]:
-    """Put specimens above their labels, as many in a row as there is room for."""
     shape = {"align": "start", "minWidth": 72} if narrow else {"width": 164}
     cells = [
         {"type": "Col", "gap": 1, **shape, "children": [specimen, *_build_caption(label)]}
@@ -163,7 +161,6 @@ def _build_specimen(component: Component) -> dict[str, Any]:
 
 
 def _build_children(component: Component) -> Iterator[dict[str, Any]]:
-    """Yield the children of a specimen: of several heights, where it lays them out."""
     known = load_vocabulary().components
     if component.holds is not None and len(component.holds) == 1:
         [only] = component.holds
@@ -176,7 +173,6 @@ def _build_children(component: Component) -> Iterator[dict[str, Any]]:
 
 
 def _wrap_in_parents(specimen: dict[str, Any]) -> dict[str, Any]:
-    """Put a component that only one parent holds, as a row of a table, into that parent."""
     only_this = frozenset({str(specimen["type"])})
     for parent in load_vocabulary().components.values():
         if parent.holds == only_this:

@@ -36,7 +36,6 @@ class Page:
     text: str
 
     def sections(self) -> Mapping[str, str]:
-        """Return the text below each heading, by heading; the introduction is below the title."""
         sections = {self.title: ""}
         at, fenced = self.title, False
         for line in self.text.splitlines()[1:]:
@@ -49,7 +48,6 @@ class Page:
 
 @cache
 def pages() -> Mapping[str, Page]:
-    """Return all pages by name, in the order of reading."""
     folder, by_name = files("widgetd.author.guide") / "pages", {}
     for name in ORDER:
         text = (folder / f"{name}.md").read_text(encoding="utf-8")

@@ -250,7 +250,6 @@ class TestFiles:
         self._index: SearchIndex[ReferenceEntry] = SearchIndex(_texts_of_entry)
 
     def search(self, texts: Mapping[str, str], query: str) -> list[tuple[float, ReferenceEntry]]:
-        """Return the tests that match, with their scores; `texts` are all files by path."""
         before, self._texts = self._texts, texts
         self._tests = {
             path: self._tests[path] if before.get(path) == text else tuple(split_tests(path, text))
@@ -281,7 +280,6 @@ def _without_repetition(ordered: Iterable[Scored], query: frozenset[str]) -> Ite
 
 @lru_cache(maxsize=1024)
 def _words(text: str) -> frozenset[str]:
-    """Return the words of a query or a name; cached, since each query compares all names."""
     return frozenset(words(text))
 
 
@@ -399,7 +397,6 @@ _TEST = compile_pattern(r"(?m)^ *- name: *")
 
 
 def split_tests(path: str, text: str) -> Iterator[ReferenceEntry]:
-    """Yield each test of a test file as it is written."""
     starts = [match.start() for match in read_tokens(_TEST, text)]
     file = path.rpartition("/")[2].removesuffix(TESTS_SUFFIX)
     line, counted = 1, 0

@@ -77,7 +77,6 @@ class _CsvReader:
         )
 
     def _steps(self, name: str, params: list[str], location: FileLocation) -> list[WrittenStep]:
-        """Return the step of a row; nothing, and a fault is noted, where there is none."""
         if name in self._modules:
             return [WrittenStep(name=name, is_use=True, location=location)]
         try:

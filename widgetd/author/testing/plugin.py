@@ -48,7 +48,6 @@ _RUNNER = pytest.StashKey[Runner]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the flags of the plugin."""
     group = parser.getgroup("widgetd", "widgets in a browser")
     group.addoption(
         "--update-widgets", action="store_true", help="write pictures and aria snapshots"
@@ -59,7 +58,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Provide one browser for the whole run."""
     config.stash[_RUNNER] = Runner()
     config.add_cleanup(config.stash[_RUNNER].close)
     folder = config.getoption("--report")
@@ -103,7 +101,6 @@ class TestFile(pytest.File):
     __test__ = False
 
     def collect(self) -> Iterable[WidgetItem]:
-        """Yield an item for each case, or fail with all faults of the file."""
         folder = _widgets_folder(self.path)
         is_yaml = self.path.name.endswith(TESTS_SUFFIX)
         suite = read_suite(self.path) if is_yaml else read_folder(self.path.parent)
@@ -155,18 +152,15 @@ class WishesItem(pytest.Item):
         self.widget = widget
 
     def runtest(self) -> None:
-        """Search the folder for each wish."""
         runner = self.config.stash[_RUNNER]
         snapshot = runner.server(self.path.parent).registry.current
         if findings := list(check_wishes(self.widget, snapshot, runner.search)):
             raise WidgetError(*findings)
 
     def reportinfo(self) -> tuple[Path, int, str]:
-        """Return the place of the test in its file."""
         return self.path, 0, f"{self.path.name}: {self.name}"
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """Return a line for each wish that does not hold."""
         if isinstance(excinfo.value, WidgetError):
             return "\n".join(map(str, excinfo.value.findings))
         return super().repr_failure(excinfo, style)
@@ -193,7 +187,6 @@ class WidgetItem(pytest.Item):
             self.add_marker(mark)
 
     def runtest(self) -> None:
-        """Run the case in the browser of the run."""
         runner = self.config.stash[_RUNNER]
         server = runner.server(self.folder, self.host)
         if not self.case.widget and not self.traced:
@@ -217,11 +210,9 @@ class WidgetItem(pytest.Item):
             raise
 
     def reportinfo(self) -> tuple[Path, int, str]:
-        """Return the place of the test in its file."""
         return self.path, self.case.location.line - 1, f"{self.path.name}: {self.name}"
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """Return the step that failed, what it expected and got, and where evidence lies."""
         error = excinfo.value
         if isinstance(error, FailedStepError):
             file, line, column = error.step.location
@@ -257,7 +248,6 @@ class SyncStage:
 
 @pytest.fixture
 def stage(request: pytest.FixtureRequest) -> Iterator[SyncStage]:
-    """Provide a stage over the widgets of the nearest folder that has any."""
     runner = request.config.stash[_RUNNER]
     server = runner.server(_widgets_folder(request.path))
     opened = runner.portal.call(runner.open, server)

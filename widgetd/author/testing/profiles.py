@@ -20,7 +20,6 @@ ALL = "all"
 
 @cache
 def host_profiles() -> Mapping[str, HostProfile]:
-    """Return every known host by name."""
     read = TypeAdapter(HostProfile).validate_python
     folder = files("widgetd.author.testing") / "hosts"
     found = {

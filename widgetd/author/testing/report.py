@@ -29,7 +29,6 @@ class Reporter:
         self._results: list[TestResult] = []
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Record a test that ran, or whose setup or teardown failed."""
         if report.when != "call" and report.outcome == "passed":
             return
         details = getattr(report, "widgetd", {})
@@ -49,7 +48,6 @@ class Reporter:
             self._results.append(result)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """Record a file that could not be collected."""
         if report.failed:
             self._record(report, 0.0)
 

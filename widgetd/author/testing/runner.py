@@ -70,13 +70,11 @@ class Runner:
 
     @property
     def portal(self) -> BlockingPortal:
-        """The way into the event loop."""
         if self._portal is None:
             self._portal = self._resources.enter_context(start_blocking_portal())
         return self._portal
 
     def close(self) -> None:
-        """Close the browser and end the event loop."""
         if self._portal is not None:
             self._portal.call(self._chromium.close)
         self._resources.close()

@@ -51,11 +51,9 @@ class YamlReader:
         return suite_error(self.locate(part), self._code, problem, advice)
 
     def note(self, part: yaml.Node, problem: str, advice: str) -> None:
-        """Note a fault beside which the rest of the file can be read."""
         self.faults.append(self.error(part, problem, advice).finding)
 
     def read_each(self, items: Iterable[Any], read: Callable[[Any], T]) -> Iterator[T]:
-        """Read each of `items` that can be read, and note the faults of the others."""
         for item in items:
             try:
                 yield read(item)
@@ -150,9 +148,7 @@ class YamlReader:
         return str(node.value)
 
     def read_object(self, node: yaml.Node | None) -> Mapping[str, Any]:
-        """Read a mapping of values; empty without a node."""
         return {key.value: self.read_value(value) for key, value in self.read_pairs(node)}
 
     def read_list(self, node: yaml.Node | None, read: Callable[[yaml.Node], T]) -> tuple[T, ...]:
-        """Read a list, each element by `read`; empty without a node."""
         return () if node is None else tuple(self.read_each(self.read_items(node), read))

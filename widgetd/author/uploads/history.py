@@ -50,7 +50,6 @@ class History:
                 self._previous[tool] = was[tool]
 
     async def follow(self, registry: Registry) -> None:
-        """Record every swap of `registry` until cancelled."""
         known = registry.current
         while True:
             served = await registry.wait_for_newer(known)
@@ -72,7 +71,6 @@ class VersionDiff:
 
 
 def diff_versions(before: Widget, after: Widget) -> VersionDiff:
-    """Return the differences between two versions of a widget."""
     from widgetd.core.checks.breaking_changes import find_breaking_changes  # noqa: PLC0415 - a start checks nothing
 
     parts = []

@@ -337,7 +337,6 @@ def _tool_to_keep(folder: Folder, served: Snapshot, view: Snapshot, name: str) -
 
 
 def is_widget_name(name: str) -> bool:
-    """Return whether `name` is a plain name of a widget file in the folder itself."""
     match = _NAME.fullmatch(name)
     return match is not None and match[2] is None
 

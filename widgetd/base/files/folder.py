@@ -23,6 +23,10 @@ Identity = tuple[int, int, int]
 """
 
 
+OWN_FOLDER = Path("widgets")
+"""The folder that is served, in the current one, where none is named."""
+
+
 def bundled_folder() -> Path:
     """Return the folder of the widgets that come with widgetd.
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from tests.support.widgets import build_widget
+from widgetd.author.commands.schemas import sidecar_schema
 from widgetd.base.errors import CallError, WidgetError
-from widgetd.cli.schemas import sidecar_schema
 from widgetd.core.checks.rules import check_widget
 from widgetd.core.schema.validator import compile_schema
 from widgetd.core.widget.feed import Feed

@@ -75,7 +75,6 @@ class Keyword:
 
     @property
     def schema(self) -> dict[str, Any]:
-        """The JSON Schema of the arguments."""
         return self._adapter.json_schema()
 
     def parse(self, written: object) -> dict[str, Any]:
@@ -143,7 +142,6 @@ def build_table(modules: Iterable[tuple[str, Iterable[Function]]]) -> Mapping[st
 
 
 def _functions(module: ModuleType) -> Iterable[Function]:
-    """Yield the public coroutine functions that a module defines, in their order."""
     for name, one in vars(module).items():
         is_own = inspect.iscoroutinefunction(one) and one.__module__ == module.__name__
         if is_own and not name.startswith("_"):

@@ -278,7 +278,6 @@ def is_part(wanted: object, got: object) -> bool:
 
 
 async def _assert(stage: Stage, target: Target, expected: str, check: str, *given: object) -> None:
-    """Apply one of Playwright's own assertions to an element."""
     from playwright.async_api import expect  # noqa: PLC0415 - an extra
 
     located = await stage.find(target)
@@ -293,7 +292,6 @@ async def _assert(stage: Stage, target: Target, expected: str, check: str, *give
 async def _poll(
     stage: Stage, what: str, wanted: object, read: Callable[[], Awaitable[object]]
 ) -> None:
-    """Read a value again and again until it is the one that is wanted."""
     until = anyio.current_time() + stage.left_s
     while (got := await read()) != wanted:
         if anyio.current_time() >= until:

@@ -9,8 +9,7 @@ from cyclopts import Parameter
 
 from widgetd.base.errors import CODES
 from widgetd.base.files.source import escape_path
-from widgetd.cli.options import load_snapshot, print_json
-from widgetd.settings import GROUPS, PREFIX, describe_settings
+from widgetd.server.command import CommandLine, Shell, print_json
 
 RESULTS = 10
 """The most results of a search that are printed."""
@@ -20,6 +19,7 @@ def guide(
     *words: str,
     dir: Annotated[Path | None, Parameter(help="The folder whose widgets are examples.")] = None,
     json: Annotated[bool, Parameter(negative="")] = False,
+    shell: Shell,
 ) -> None:
     """Explain a page, component, code or setting, and search all of them for other words.
 
@@ -34,12 +34,11 @@ def guide(
         for entry in pages().values():
             print(f"{entry.name:12}{entry.title}. Read it when {entry.use_when}.")
         print("Also: codes, components, settings; Button, W1211, port; or words to search for.")
-    elif not _print_all(" ".join(words), dir) and not _print_entry(" ".join(words), dir):
-        _search(" ".join(words), dir, as_json=json)
+    elif not (_print_all(shell, " ".join(words), dir) or _print_entry(shell, " ".join(words), dir)):
+        _search(shell, " ".join(words), dir, as_json=json)
 
 
-def _print_all(word: str, dir: Path | None) -> bool:
-    """Print a page, all codes or all settings; return whether that is what `word` means."""
+def _print_all(shell: CommandLine, word: str, dir: Path | None) -> bool:
     from widgetd.author.guide.component_details import Examples, describe_components
     from widgetd.author.guide.guide import page, pages
     from widgetd.core.checks.report import format_codes
@@ -47,43 +46,42 @@ def _print_all(word: str, dir: Path | None) -> bool:
     if word == "codes":
         print(format_codes())
     elif word == "settings":
-        for group, names in GROUPS.items():
+        for group, settings in shell.setting_groups().items():
             print(f"[{group}]")
-            for name in names:
-                print(f"{name:20}{describe_settings()[name]}")
+            for name, text in settings.items():
+                print(f"{name:20}{text}")
     elif word in pages():
         print(page(word).text)
         if word == "components":
             print("## All components\n")
-            for item in describe_components((), Examples().follow(load_snapshot(dir))):
+            for item in describe_components((), Examples().follow(shell.load_snapshot(dir))):
                 print(f"{item['name']:14}{item['use']}")
     else:
         return False
     return True
 
 
-def _print_entry(word: str, dir: Path | None) -> bool:
-    """Print a code, a setting, a component or a property; return whether `word` names one."""
+def _print_entry(shell: CommandLine, word: str, dir: Path | None) -> bool:
     from widgetd.author.guide.component_details import Examples, describe_components
 
-    name = word.lower().removeprefix(PREFIX.lower()).replace("-", "_")
+    name = word.lower().removeprefix("widgetd_").replace("-", "_")
     if code := CODES.get(word.upper()):
         print(f"{code.code}, {code.level}: {code.meaning}")
         return True
-    if meaning := describe_settings().get(name):
+    if meaning := _setting_texts(shell).get(name):
         print(f"{name}: {meaning}")
         return True
-    (item,) = describe_components((escape_path(word),), Examples().follow(load_snapshot(dir)))
+    (item,) = describe_components((escape_path(word),), Examples().follow(shell.load_snapshot(dir)))
     if item["status"] == "ok":
         print_json(item)
     return bool(item["status"] == "ok")
 
 
-def _search(query: str, dir: Path | None, *, as_json: bool) -> None:
+def _search(shell: CommandLine, query: str, dir: Path | None, *, as_json: bool) -> None:
     from widgetd.author.guide.reference import Reference, require_kinds
 
-    reference = Reference(describe_settings())
-    items, total = reference.find(load_snapshot(dir), query, require_kinds([]), RESULTS)
+    reference = Reference(_setting_texts(shell))
+    items, total = reference.find(shell.load_snapshot(dir), query, require_kinds([]), RESULTS)
     if as_json:
         print_json(items)
         return
@@ -91,3 +89,8 @@ def _search(query: str, dir: Path | None, *, as_json: bool) -> None:
         print(f"{item['kind']:10} {item['title']}\n           {item['snippet'][:160]}")
     if not total:
         print("nothing fits these words; `widgetd guide` lists what there is")
+
+
+def _setting_texts(shell: CommandLine) -> dict[str, str]:
+    groups = shell.setting_groups().values()
+    return {name: text for settings in groups for name, text in settings.items()}

@@ -1,21 +1,19 @@
-"""Commands that create a widget, and that help an editor with its files."""
+"""`widgetd new`: create a widget, or the sidecar of a widget that has none."""
 
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 
 from widgetd.base.errors import ConfigError
+from widgetd.base.files.folder import OWN_FOLDER
 from widgetd.base.text_search import compile_pattern, did_you_mean
-from widgetd.cli.options import load_snapshot, print_json
-from widgetd.cli.running import list_daemons
 from widgetd.core.widget.naming import JSX_SUFFIX, WIDGET_SUFFIX, make_tool_name
-from widgetd.settings import OWN_FOLDER, Settings
+from widgetd.server.command import CommandLine, Shell
 
 SCHEMAS = ".schemas"
 """Folder, hidden from the scan, with the JSON Schemas of the files beside it, for editors."""
@@ -93,6 +91,7 @@ def new(
     sidecar: Path | None = None,
     from_: Annotated[str, Parameter(name="--from")] = "",
     template: Annotated[bool, Parameter(negative="")] = False,
+    shell: Shell,
 ) -> None:
     """Create a widget: write NAME.widget.jsx and its sidecar, which can be served at once.
 
@@ -106,18 +105,19 @@ def new(
         template: Write NAME.widget instead, with a Jinja template, as Studio exports it.
     """
     if sidecar is None:
-        _write_widget(name, dir, from_, template=template)
+        _write_widget(shell, name, dir, from_, template=template)
     elif name:
         raise ConfigError("W0002", "--sidecar takes no NAME", "leave one of them out")
     else:
         _write_sidecar(sidecar)
 
 
-def _write_widget(name: str, dir: Path | None, from_: str, *, template: bool) -> None:
+def _write_widget(
+    shell: CommandLine, name: str, dir: Path | None, from_: str, *, template: bool
+) -> None:
+    from widgetd.author.commands.schemas import document_schema, sidecar_schema
     from widgetd.author.uploads.uploads import is_widget_name
-    from widgetd.cli.schemas import document_schema, sidecar_schema
     from widgetd.core.widget.sidecar import SUFFIX
-    from widgetd.daemon.wings import NAMES
 
     if not is_widget_name(f"{name}{WIDGET_SUFFIX}"):
         problem = f"'{name}' is not a name for a widget"
@@ -125,7 +125,9 @@ def _write_widget(name: str, dir: Path | None, from_: str, *, template: bool) ->
     folder = dir or _own_folder()
     if dir is not None and not dir.is_dir():
         raise ConfigError("W0003", f"there is no folder {folder}", "make it first", exit_code=3)
-    file, view, sample, beside = _copy_bundled(from_, name) if from_ else _fill_template(name)
+    file, view, sample, beside = (
+        _copy_bundled(shell, from_, name) if from_ else _fill_template(name)
+    )
     if not template:
         constants = {"schema": file["jsonSchema"], "sample": sample}
         parts = [f"const {key} = {_pretty(value)};" for key, value in constants.items()]
@@ -135,40 +137,28 @@ def _write_widget(name: str, dir: Path | None, from_: str, *, template: bool) ->
     suffix, other = (WIDGET_SUFFIX, JSX_SUFFIX) if template else (JSX_SUFFIX, WIDGET_SUFFIX)
     path = folder / f"{name}{suffix}"
     written = {path: text, path.with_name(path.name + SUFFIX): beside}
-    for each in (*written, folder / f"{name}{other}"):
-        if each.exists():
-            raise ConfigError("W0002", f"{each} is there already", "take another name")
+    for file_path in (*written, folder / f"{name}{other}"):
+        if file_path.exists():
+            raise ConfigError("W0002", f"{file_path} is there already", "take another name")
     tool = make_tool_name(name, path.name)
-    owner = load_snapshot(folder).widgets.get(tool) if folder.is_dir() else None
+    owner = shell.load_snapshot(folder).widgets.get(tool) if folder.is_dir() else None
     whose = f"belongs to '{owner.definition.path}'" if owner else "is one of widgetd's own"
-    if owner or tool in NAMES:
+    if owner or shell.is_reserved(tool):
         raise ConfigError("W0002", f"the tool name '{tool}' {whose}", "take another name")
     schemas = folder / SCHEMAS
     schemas.mkdir(exist_ok=True, parents=True)
     for kind, of in (("widget", document_schema), ("sidecar", sidecar_schema)):
         (schemas / f"{kind}.json").write_text(_pretty(of()), encoding="utf-8")
     # The widget last: a sidecar alone is not served.
-    for each, text in reversed(written.items()):
-        with each.open("x", encoding="utf-8") as target:
+    for file_path, text in reversed(written.items()):
+        with file_path.open("x", encoding="utf-8") as target:
             target.write(text)
-        print(each)
-    print(_where(folder, tool))
-
-
-def _where(folder: Path, tool: str) -> str:
-    """Return a line about the new widget's page: of the daemon that serves the folder, if any."""
-    for daemon in list_daemons():
-        if daemon.folder == os.path.realpath(folder):
-            if daemon.gallery:
-                return f"Its page: {daemon.url}/w/{tool}"
-            return f"It is the tool {tool} on {daemon.url}/mcp"
-    port = Settings.model_fields["port"].default
-    command = "widgetd dev" if folder == OWN_FOLDER else f"widgetd dev {folder}"
-    return f"Its page, while `{command}` runs: http://127.0.0.1:{port}/w/{tool}"
+        print(file_path)
+    print(shell.page_of(folder, tool))
 
 
 def _write_sidecar(path: Path) -> None:
-    from widgetd.cli.sidecar_template import sidecar_text
+    from widgetd.author.commands.sidecar_template import sidecar_text
     from widgetd.core.widget.sidecar import SUFFIX
     from widgetd.server.catalog.loader import load_widget
 
@@ -185,7 +175,6 @@ def _write_sidecar(path: Path) -> None:
 
 
 def _own_folder() -> Path:
-    """Return ./widgets, or the current folder if it has widgets and no such folder."""
     has_widgets = any(path.name.endswith((WIDGET_SUFFIX, JSX_SUFFIX)) for path in Path().iterdir())
     return Path() if has_widgets and not OWN_FOLDER.is_dir() else OWN_FOLDER
 
@@ -209,11 +198,11 @@ def _fill_template(name: str) -> _NewWidget:
     return file, _JSX, _SAMPLE, _SIDECAR.format(name=name, schemas=SCHEMAS)
 
 
-def _copy_bundled(tool: str, name: str) -> _NewWidget:
+def _copy_bundled(shell: CommandLine, tool: str, name: str) -> _NewWidget:
     from widgetd.base.files.folder import bundled_folder
     from widgetd.core.widget.sidecar import SUFFIX
 
-    widgets = load_snapshot(bundled_folder()).widgets
+    widgets = shell.load_snapshot(bundled_folder()).widgets
     if tool not in widgets:
         advice = did_you_mean(tool, widgets, f"there are {', '.join(widgets)}")
         raise ConfigError("W0002", f"no bundled widget is called '{tool}'", advice)
@@ -231,14 +220,3 @@ def _copy_bundled(tool: str, name: str) -> _NewWidget:
     head = "\n".join([f"#:schema ./{SCHEMAS}/sidecar.json", *own_lines])
     sample = widgets[tool].example
     return content, definition.view.strip(), sample, f"{head}{table}{rest}"
-
-
-def schema(what: Literal["widget", "sidecar", "settings", "test", "tree"]) -> None:
-    """Print the JSON Schema of a kind of file, or of a tree of components, for editors.
-
-    Args:
-        what: The kind: .widget, .widget.toml, widgetd.toml, *.test.yaml or a tree.
-    """
-    from widgetd.cli.schemas import SCHEMA_OF
-
-    print_json(SCHEMA_OF[what]())

@@ -1,52 +1,18 @@
-"""Commands that write what others need: types, a client's configuration, a site, an export."""
+"""`widgetd config`: what connects a host to a daemon."""
 
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
-from cyclopts import Parameter
-
 from widgetd.base.errors import ConfigError
-from widgetd.base.text_search import compile_pattern, did_you_mean
-from widgetd.cli.options import (
-    STANDARD,
-    Folder,
-    Output,
-    Tool,
-    find_widget,
-    load_snapshot,
-    read_settings,
-    write_content,
-)
-from widgetd.settings import folder_of
-
-MCP_URL = "http://127.0.0.1:8787/mcp"
+from widgetd.base.text_search import did_you_mean
+from widgetd.server.command import MCP_URL
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 """Hosts that only this machine reaches."""
-
-_PATH = compile_pattern(r"[\w./~-]*")
-
-
-def types(dir: Folder = None, *, lang: Literal["ts", "python"] = "ts") -> None:
-    """Print types of the arguments and results of each widget and built-in tool.
-
-    Each type of a widget's response has a guard.
-
-    Args:
-        lang: TypeScript, or Python typed dictionaries.
-    """
-    from widgetd.author.declarations.module import declarations
-    from widgetd.daemon.wings import ROWS
-
-    builtin = {tool.name: tool.input_schema for tool in ROWS}
-    print(declarations(load_snapshot(dir), lang, builtin))
 
 
 def config(host: str, *, url: str = MCP_URL, token: str = "") -> None:
@@ -60,94 +26,6 @@ def config(host: str, *, url: str = MCP_URL, token: str = "") -> None:
         token: The host's token. Leave it out for hosts that log in by themselves.
     """
     print(snippet(host, url, token))
-
-
-def build(
-    dir: Folder = None,
-    *,
-    output: Output = None,
-    base: str = "/",
-    url: str = MCP_URL,
-    clean: Annotated[bool, Parameter(negative="")] = False,
-) -> None:
-    """Write the gallery as a static site: every widget in every state, without a daemon.
-
-    Args:
-        output: The folder for the site. Default: site.
-        base: The site's path on its server, as /widgets/.
-        url: The address of MCP, for the calls that can be copied.
-        clean: Show the widgets alone, for handing over: no names of tools, sources or problems.
-    """
-    import anyio
-
-    from widgetd.author.gallery import site
-    from widgetd.author.gallery.gallery import Gallery
-    from widgetd.author.gallery.problems import Problems
-    from widgetd.author.testing.widgets import server_over
-    from widgetd.author.uploads.history import History
-    from widgetd.core.checks.page import check_page_program
-    from widgetd.core.checks.report import escape_for_terminal
-    from widgetd.daemon.loading import configure_rules
-
-    if not base.startswith("/") or not _PATH.fullmatch(base):
-        raise ConfigError("W0002", f"--base cannot be '{base}'", "write a path, as /widgets/")
-    settings, folder = read_settings(dir=dir), output or Path("site")
-    if folder == STANDARD:
-        raise ConfigError("W0002", "a site is a folder of files", "name one with --output")
-    widgets = folder_of(settings)
-    server = server_over(widgets, settings)
-    shown = Gallery(
-        server=server,
-        folder=widgets,
-        uploads=None,
-        url=url,
-        image_origins=settings.image_origin,
-        sample_images=settings.sample_images,
-        stop=anyio.Event(),
-        problems=Problems(widgets, configure_rules(settings)),
-        history=History(),
-        clean=clean,
-    )
-    for widget in server.registry.current.widgets.values():
-        for finding in check_page_program(widget):
-            print(
-                escape_for_terminal(f"{finding.code} {widget.definition.path}: {finding}"),
-                file=sys.stderr,
-            )
-    files = site.build(shown, folder, f"{base.rstrip('/')}/")
-    print(f"{folder}: {len(server.registry.current.widgets)} widgets in {files} files")
-    if base == "/":
-        print(f"Look at it: python3 -m http.server --directory {folder}")
-
-
-def export(
-    name: Tool,
-    dir: Folder = None,
-    *,
-    output: Output = None,
-    strict: bool = False,
-) -> int:
-    """Write one widget as a complete .widget file for ChatKit Studio.
-
-    Args:
-        output: The file, which must not exist, or - for standard output. Default: the widget's
-            name in this folder.
-        strict: Write nothing if Studio or other programs would lack something of the widget.
-    """
-    from widgetd.author.export.package import NOT_IN_STUDIO, file_name, pack
-    from widgetd.core.checks.report import escape_for_terminal
-
-    widget = find_widget(load_snapshot(dir), name)
-    file, packed = output or Path(file_name(widget)), pack(widget)
-    if file != STANDARD and file.exists():
-        raise ConfigError("W0002", f"{file} is there already", "name another with --output")
-    for finding in packed.findings:
-        print(escape_for_terminal(f"{finding.code} {finding}"), file=sys.stderr)
-    if strict and packed.findings:
-        return 1
-    write_content(file, packed.content)
-    print(NOT_IN_STUDIO, file=sys.stderr)
-    return 0
 
 
 def snippet(host: str, url: str, token: str = "") -> str:
@@ -174,8 +52,6 @@ def snippet(host: str, url: str, token: str = "") -> str:
 
 
 def _text(template: str, header: str = "") -> Callable[[str, str], str]:
-    """Return a function that fills in `template`; `header` is left out where there is no token."""
-
     def show(url: str, bearer: str) -> str:
         values = {"url": url, "bearer": bearer}
         values |= {f"{name}_json": json.dumps(value) for name, value in values.items()}
@@ -189,8 +65,6 @@ def _show_file(path: str, content: object) -> str:
 
 
 def _json_file(path: str, servers: str, address: str, **fixed: str) -> Callable[[str, str], str]:
-    """Return a function that shows a JSON file with a server by its `address` under `servers`."""
-
     def show(url: str, bearer: str) -> str:
         headers = {"headers": {"Authorization": bearer}} if bearer else {}
         return _show_file(path, {servers: {"widgetd": {**fixed, address: url, **headers}}})

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import App, Parameter
 
 from widgetd.base.errors import CallError, ConfigError
-from widgetd.cli.options import Arguments, count_of, parse_arguments, print_json, read_settings
+from widgetd.server.command import (
+    Arguments,
+    CommandLine,
+    Shell,
+    count_of,
+    parse_arguments,
+    print_json,
+)
 
 if TYPE_CHECKING:
     from widgetd.upstreams.answers import UpstreamAnswer
@@ -26,31 +33,32 @@ upstreams = App(name="upstreams", help="Report the state of the servers that fil
 def list_upstreams(
     *,
     file: File = None,
-    test: Annotated[str, Parameter(help="Only this one.")] = "",
+    test: Annotated[str, Parameter(help="Only this report.")] = "",
     json: Annotated[bool, Parameter(help="Print a JSON array, with each tool's schema.")] = False,
+    shell: Shell,
 ) -> int:
     """Connect to each upstream once and report its state; exit code 1 if one fails."""
     import anyio
 
     from widgetd.upstreams.diagnosis import diagnose, hint
 
-    declarations = _read_declarations(file)
+    declarations = _read_declarations(shell, file)
     if test:
         declarations = {test: _find_declaration(declarations, test)}
     items: list[dict[str, Any]] = []
     for name, declaration in declarations.items():
-        one = anyio.run(diagnose, declaration)
-        reason = "" if one.state == "disabled" else one.reason
+        report = anyio.run(diagnose, declaration)
+        reason = "" if report.state == "disabled" else report.reason
         items.append(
             {
                 "name": name,
                 "kind": declaration.kind.name,
-                "state": "failed" if reason else one.state,
+                "state": "failed" if reason else report.state,
                 "reason": reason,
-                "tools": sorted(one.tools),
-                "toolDetails": [one.tools[tool].to_json() for tool in sorted(one.tools)],
-                "unmarked": one.unmarked,
-                "hint": hint(declaration, reason) if reason else one.advice,
+                "tools": sorted(report.tools),
+                "toolDetails": [report.tools[tool].to_json() for tool in sorted(report.tools)],
+                "unmarked": report.unmarked,
+                "hint": hint(declaration, reason) if reason else report.advice,
             }
         )
     if json:
@@ -66,7 +74,13 @@ def list_upstreams(
 
 @upstreams.command
 def call(
-    name: str, tool: str, *, file: File = None, arguments: Arguments = "{}", select: str = ""
+    name: str,
+    tool: str,
+    *,
+    file: File = None,
+    arguments: Arguments = "{}",
+    select: str = "",
+    shell: Shell,
 ) -> None:
     """Call a tool of an upstream and print its answer.
 
@@ -79,8 +93,8 @@ def call(
 
     from widgetd.core.widget.query import compile_query
 
-    declaration = _find_declaration(_read_declarations(file), name)
-    given = parse_arguments(arguments)
+    declaration = _find_declaration(_read_declarations(shell, file), name)
+    call_arguments = parse_arguments(arguments)
     query = compile_query(select) if select else None
 
     async def call_tool() -> UpstreamAnswer:
@@ -90,7 +104,7 @@ def call(
         upstream = Upstream(declaration, is_logged=False)
         async with while_running(upstream.run):
             try:
-                return await upstream.call(tool, given)
+                return await upstream.call(tool, call_arguments)
             except CallError as error:
                 raise error.for_operators() from None
 
@@ -101,10 +115,10 @@ def call(
         sys.stdout.buffer.write(answer.content + b"\n")
 
 
-def _read_declarations(file: Path | None) -> dict[str, Declaration]:
+def _read_declarations(shell: CommandLine, file: Path | None) -> dict[str, Declaration]:
     from widgetd.upstreams.declarations import read_file
 
-    path = file or read_settings().upstreams
+    path = file or shell.read_settings().upstreams
     if path is None:
         problem = "no upstreams file is named"
         raise ConfigError("W0002", problem, "write --file FILE, or set WIDGETD_UPSTREAMS")

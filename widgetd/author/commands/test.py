@@ -10,6 +10,7 @@ from cyclopts import Parameter
 
 from widgetd.base.errors import ConfigError
 from widgetd.base.extras import install_advice
+from widgetd.base.files.folder import OWN_FOLDER
 
 
 def test(
@@ -32,12 +33,14 @@ def test(
             inspector, mcp-ui, plain or vscode; all for each of them.
         report: Write a page about the run into this folder: steps, pictures, traces and times.
     """
-    at = next((at for at, one in enumerate(paths) if one.startswith("-")), len(paths))
-    chosen, own = list(paths[:at]), [one for one in paths[at:] if one != "--"]
-    chosen = chosen or ["widgets" if Path("widgets").is_dir() else "."]
-    for one in chosen:
-        if not Path(one.partition("::")[0]).exists():
-            raise ConfigError("W0003", f"there is no {one}", "name a file or a folder", exit_code=3)
+    at = next((at for at, path in enumerate(paths) if path.startswith("-")), len(paths))
+    chosen, own = list(paths[:at]), [argument for argument in paths[at:] if argument != "--"]
+    chosen = chosen or [str(OWN_FOLDER) if OWN_FOLDER.is_dir() else "."]
+    for path in chosen:
+        if not Path(path.partition("::")[0]).exists():
+            raise ConfigError(
+                "W0003", f"there is no {path}", "name a file or a folder", exit_code=3
+            )
     if find_spec("pytest") is None or find_spec("yaml") is None:
         problem = "tests need pytest and PyYAML, and not both are installed"
         raise ConfigError("W0011", problem, install_advice("test"), exit_code=3)

@@ -1,24 +1,31 @@
-"""JSON Schemas of the files that people write, generated from the code that reads them."""
+"""`widgetd schema`: JSON Schemas of the files that people write, from the code that reads them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
+from widgetd.core.schema.engine import DEFAULT_DRAFT
 from widgetd.core.widget.document import KNOWN, REQUIRED, SHAPES, VERSION
 from widgetd.core.widget.sidecar import Sidecar
-from widgetd.settings import Settings
+from widgetd.server.command import Shell, print_json
 
 if TYPE_CHECKING:
     from widgetd.author.browser.keywords import Keyword
 
-DRAFT = "https://json-schema.org/draft/2020-12/schema"
-
 _TYPES: Mapping[type, str] = {str: "string", dict: "object"}
 
 
+def schema(what: Literal["widget", "sidecar", "settings", "test", "tree"], *, shell: Shell) -> None:
+    """Print the JSON Schema of a kind of file, or of a tree of components, for editors.
+
+    Args:
+        what: The kind: .widget, .widget.toml, widgetd.toml, *.test.yaml or a tree.
+    """
+    print_json({**SCHEMA_OF, "settings": shell.settings_schema}[what]())
+
+
 def document_schema() -> dict[str, Any]:
-    """Return the schema of a `.widget` file."""
     properties: dict[str, Any] = {"$schema": {"type": "string"}}
     for key in KNOWN:
         name = _TYPES[SHAPES[key][0]]
@@ -31,7 +38,7 @@ def document_schema() -> dict[str, Any]:
     # The second alternative admits every preview: the first only explains and completes it.
     preview = {"anyOf": [{"$ref": "#/$defs/component"}, properties["outputJsonPreview"]]}
     return {
-        "$schema": DRAFT,
+        "$schema": DEFAULT_DRAFT,
         "title": "A ChatKit widget",
         "type": "object",
         "properties": {**properties, "outputJsonPreview": preview},
@@ -66,7 +73,7 @@ def tree_schema() -> dict[str, Any]:
         "allOf": kinds,
     }
     return {
-        "$schema": DRAFT,
+        "$schema": DEFAULT_DRAFT,
         "title": "A tree of ChatKit components",
         "$ref": "#/$defs/component",
         "$defs": definitions,
@@ -82,28 +89,14 @@ _CHILDREN: Mapping[str, Any] = {
 
 
 def sidecar_schema() -> dict[str, Any]:
-    """Return the schema of a `.widget.toml` file."""
     schema = Sidecar.model_json_schema()
     several = schema["properties"]["feed"]
     annotations = {key: several.pop(key) for key in ("default", "description", "title")}
     schema["properties"]["feed"] = {"anyOf": [several["items"], several], **annotations}
-    return {"$schema": DRAFT, **schema, "title": "A widget's sidecar"}
-
-
-def settings_schema() -> dict[str, Any]:
-    """Return the schema of a `widgetd.toml` file."""
-    schema = Settings.model_json_schema()
-    for name, part in schema["properties"].items():
-        # A list of words may be written as one text with commas.
-        if part.get("type") == "array":
-            schema["properties"][name] = {"anyOf": [part, {"type": "string"}]} | {
-                key: part.pop(key) for key in ("default", "description") if key in part
-            }
-    return {"$schema": DRAFT, **schema, "title": "widgetd.toml"}
+    return {"$schema": DEFAULT_DRAFT, **schema, "title": "A widget's sidecar"}
 
 
 def suite_schema() -> dict[str, Any]:
-    """Return the schema of a `*.test.yaml` file."""
     # Imported here: the other schemas do not need the browser's room.
     from widgetd.author.browser.keywords import KEYWORDS
 
@@ -128,7 +121,7 @@ def suite_schema() -> dict[str, Any]:
         "steps": {**steps, "minItems": 1},
     }
     return {
-        "$schema": DRAFT,
+        "$schema": DEFAULT_DRAFT,
         "title": "Tests of widgets",
         "type": "object",
         "properties": {
@@ -188,8 +181,7 @@ def _arguments_schema(row: Keyword) -> dict[str, Any]:
 SCHEMA_OF: Mapping[str, Callable[[], dict[str, Any]]] = {
     "widget": document_schema,
     "sidecar": sidecar_schema,
-    "settings": settings_schema,
     "test": suite_schema,
     "tree": tree_schema,
 }
-"""Schemas by their names in `widgetd schema`."""
+"""Schemas by their names in `widgetd schema`, but for that of the settings."""

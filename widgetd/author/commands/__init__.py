@@ -1,0 +1,1 @@
+"""Commands for authors, which need no running daemon."""
