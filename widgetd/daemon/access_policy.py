@@ -68,7 +68,9 @@ def access_policy(settings: Settings) -> AccessPolicy:
     if settings.token_file is not None or issuer is not None or settings.generated_token:
         if settings.token_file is not None:
             _warn_if_exposed(settings.token_file)
-        access = Access(file=settings.token_file, made=settings.generated_token, issuer=issuer)
+        access = Access(
+            file=settings.token_file, start_token=settings.generated_token, issuer=issuer
+        )
         return AccessPolicy(access=access, anonymous=UNAUTHENTICATED)
     if is_loopback(settings.host):
         return AccessPolicy(access=None, anonymous=LOCAL)

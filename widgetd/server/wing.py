@@ -1,4 +1,4 @@
-"""Wings: optional parts of a daemon, which add tools, pages and tasks to its server.
+"""Wings: optional parts of a daemon. They add tools, pages and tasks to its server.
 
 `daemon/wings.py` is the table of all. Without any of them a daemon serves its folder.
 """
@@ -34,7 +34,7 @@ Task = Callable[[], Coroutine[Any, Any, None]]
 
 
 class Services:
-    """The services of a wing in one daemon; the defaults add nothing to it."""
+    """The services of a wing in a daemon; the defaults add nothing."""
 
     def toolsets(self) -> Mapping[str, Any]:
         """Return the services of the handlers of each toolset."""
@@ -45,11 +45,11 @@ class Services:
         return ()
 
     def tasks(self) -> Sequence[Task]:
-        """Return what runs beside the server, and is cancelled when the daemon ends."""
+        """Return tasks to run beside the server; they are cancelled when the daemon ends."""
         return ()
 
     async def start_late(self) -> None:
-        """Load what takes longer than clients should wait; they are served meanwhile."""
+        """Load slow parts while clients are already served."""
 
     def reread(self) -> None:
         """Read files of the operator again, on SIGHUP."""
@@ -64,13 +64,14 @@ class WingHost:
 
     Attributes:
         folder: The widgets folder.
-        upload_folder: The folder for uploads; another one while bundled widgets are served.
+                upload_folder: The folder for uploads; another folder while bundled widgets
+            are served.
         url: The address of MCP for clients; empty over stdio.
         local_url: The address of MCP on this machine.
         precheck: Draws contents of users in a process with limits.
         rules: Returns `check_widget` as the settings configure it; takes `strict`.
         setting_texts: The description of each setting.
-        sections: Sections of the status, which wings may add to.
+        sections: Sections of the status. Wings may add to them.
         upload_observers: Receive each upload.
         stop: Ends the daemon when it is set.
         services: Those of the wings opened before.
@@ -104,7 +105,7 @@ class Wing(Generic[Options]):
     """An optional part of the daemon; the defaults add nothing to it.
 
     Attributes:
-        options: A dataclass, whose fields are settings.
+        options: A dataclass. Its fields are settings.
         tools: The tools of its toolsets. Their names are reserved even if the wing is off.
         reserved_prefix: The beginning of further reserved names; empty for none.
     """
@@ -115,7 +116,7 @@ class Wing(Generic[Options]):
     reserved_prefix: str = ""
 
     def tools_for(self, _options: Options) -> Sequence[BuiltinTool]:
-        """Return the tools under these settings; raise `ConfigError` for bad ones."""
+        """Return the tools under these settings; raise `ConfigError` for bad settings."""
         return self.tools
 
     def check(self, options: Options) -> None:
@@ -124,7 +125,7 @@ class Wing(Generic[Options]):
     def open(self, options: Options, host: WingHost) -> Services | None:
         """Build the services; None if the settings switch the wing off.
 
-        Everything that can be refused is refused here, before anything is live.
+        Refuse everything here, before anything is live.
 
         Raises:
             ConfigError: A setting cannot be used, or an optional dependency is missing.

@@ -1,12 +1,12 @@
-"""Authentication over HTTP: by a token from a file, one made at the start, or a JWT.
+"""Authentication over HTTP: a token from a file, a token made at the start, or a JWT.
 
     # name   token                     scopes and, if need be, some widgets only
     ada      eyVdWPQGMuiYdYtkcE2wLA    widgets:read widgets:call
     kiosk    0oV2MPF0ZMnVUbL9fJSpJg    widgets:read widgets:call include=travel
 
-A name may have several lines in the file, so that a new token can be issued before the old
-one is revoked. FastMCP verifies the token of every request here, so a token removed from the
-file is refused at once. Only digests of tokens are stored.
+A name may have several lines in the file: issue a new token before you revoke the old. FastMCP
+verifies the token of every request here, so removing a line takes effect at once. Only digests
+of tokens are stored.
 """
 
 from __future__ import annotations
@@ -97,7 +97,12 @@ def build_refusal_counter() -> Counter[Reason]:
 
 
 class Access(TokenVerifier):
-    """Verifies tokens and returns their principals; a token `made` at the start grants everything.
+    """Verifies tokens and returns their principals.
+
+    Args:
+        file: The token file.
+        start_token: A token made at the start. It grants everything.
+        issuer: The issuer of accepted JWTs.
 
     Attributes:
         refused: The number of refused requests, by reason.
@@ -106,15 +111,17 @@ class Access(TokenVerifier):
         ConfigError: The file is invalid.
     """
 
-    def __init__(self, *, file: Path | None, made: str, issuer: Issuer | None) -> None:
+    def __init__(self, *, file: Path | None, start_token: str, issuer: Issuer | None) -> None:
         super().__init__()
         self._file = file
-        conceal(made)
-        self._made = (Principal(name="made-at-start", proof=digest(made)),) if made else ()
-        self._grants = self._made + (read_grants(file) if file else ())
+        conceal(start_token)
+        self._fixed = (
+            (Principal(name="made-at-start", proof=digest(start_token)),) if start_token else ()
+        )
+        self._grants = self._fixed + (read_grants(file) if file else ())
         self._jwt: JWTVerifier | None = None
         if issuer is not None:
-            # Imports the cryptography of JWTs, which most daemons do without.
+            # Imports cryptography. Most daemons accept no JWT.
             from fastmcp.server.auth.providers.jwt import JWTVerifier  # noqa: PLC0415
 
             try:
@@ -138,16 +145,16 @@ class Access(TokenVerifier):
         self._watching.append(revoked)
 
     def grants(self, proof: bytes) -> bool:
-        """Return whether a token that is valid without a JWT has a digest that begins so."""
+        """Return whether the digest of a token from the file or the start begins with `proof`."""
         return any(principal.proof.startswith(proof) for principal in self._grants)
 
     def reread(self) -> None:
-        """Read the file again; if it is invalid, the present tokens stay valid."""
+        """Read the file again. If it is invalid, the present tokens stay valid."""
         if self._file is None:
             return
         before = self._grants
         try:
-            self._grants = self._made + read_grants(self._file)
+            self._grants = self._fixed + read_grants(self._file)
         except ConfigError as error:
             _log.warning("tokens.refused", problem=error.problem, advice=error.advice)
             return
@@ -157,11 +164,11 @@ class Access(TokenVerifier):
             revoked(removed)
 
     def set_base_url(self, base_url: str) -> None:
-        """Set the URL by which clients know this daemon, which enables login."""
+        """Set the URL of this daemon for clients. This enables login."""
         self.base_url = AnyHttpUrl(base_url)
 
     def get_routes(self, mcp_path: str | None = None) -> list[Any]:
-        """Return the routes that FastMCP serves beside the endpoint at `mcp_path`: its metadata."""
+        """Return the routes of the metadata about the endpoint at `mcp_path`."""
         if not self._issuer or self.base_url is None:
             return []
         provider = RemoteAuthProvider(
@@ -195,7 +202,7 @@ class Access(TokenVerifier):
     def delegated_token(self, principal: Principal, more: frozenset[str]) -> Iterator[str]:
         """Issue a token that may act for `principal` while the block runs.
 
-        It grants scopes of `more` besides those of `Principal.delegate`, if `principal` has them.
+        It grants the scopes of `Principal.delegate`.
         """
         token = SYSTEM.numbers.token_urlsafe(24)
         delegate = principal.delegate(digest(token), more)
@@ -244,7 +251,7 @@ def principal_of(user: Any, otherwise: Otherwise) -> Principal | Otherwise:
 
 
 def steps_up(user: object) -> bool:
-    """Return whether `user` logged in without the scopes that every host needs."""
+    """Return whether `user` logged in without the scopes of a usual host."""
     token = getattr(user, "access_token", None)
     if not isinstance(token, Bearer):
         return False
@@ -263,16 +270,17 @@ def is_loopback(host: str) -> bool:
 
 
 def digest(token: str) -> bytes:
-    """Return a token's digest, so that comparing reveals neither its text nor its length."""
+    # Comparing digests reveals neither the text of a token nor its length.
     return sha256(token.encode()).digest()
 
 
 def find_principal(granted: tuple[Principal, ...], token: str) -> Principal | None:
-    wanted, found = digest(token), None
+    wanted, match = digest(token), None
+    # No early return: the time must not reveal the position of the token.
     for principal in granted:
         if compare_digest(principal.proof, wanted):
-            found = principal
-    return found
+            match = principal
+    return match
 
 
 def read_grants(path: Path) -> tuple[Principal, ...]:

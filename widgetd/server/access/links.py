@@ -1,11 +1,11 @@
-"""Addresses at which a person sees one render in a browser: `/see/ID`.
+"""Addresses at which a person sees a single render in a browser: `/see/ID`.
 
     http://127.0.0.1:8787/see/r_9aXw...                                 this machine, no tokens
     https://widgets.example.com/see/r_9aXw...#MAC.PRINCIPAL.NONCE       anything else
 
 The signature is in the fragment, so it reaches no server, proxy log or `Referer`. It is an HMAC
-with a key of the render's own, which the store keeps with the render: every replica verifies it,
-and it ends with the render. A further key, in the state folder, would only outlive its renders.
+with a key of the render's own. The store keeps the key with the render, so every replica can
+verify the signature until the render ends.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ class Links:
     Attributes:
         origin: Returns the origin of the pages; empty where no browser could reach them.
         anonymous: The principal of requests without a token.
-        signed: Whether the id alone opens nothing. On an open loopback listener it does, because
-            every local process may call `/mcp` as well.
-        access: Knows the tokens that are revoked; None without tokens.
+        signed: Whether an address needs a signature. On an open loopback listener the id is
+            enough, because every local process may call `/mcp` as well.
+        access: Tells revoked tokens from valid tokens; None without tokens.
     """
 
     origin: Callable[[], str]
@@ -63,7 +63,7 @@ class Links:
     def principal_of(self, render: StoredRender, signature: str) -> Principal | None:
         """Return the principal that sees `render` by this signature; None if it is invalid.
 
-        It may read and call, and do no more than the principal that the address was made for.
+        It may read and call, but no more than the principal of the address.
         """
         if not self.signed:
             return self.anonymous.delegate()
@@ -98,7 +98,7 @@ class Links:
             int(ELEVATED in principal.scopes),
             sorted(selection.include),
             sorted(selection.exclude),
-            # A token of the file can be revoked before the render ends; a JWT has an end.
+            # A token of the file can be revoked before the render ends. A JWT has an end.
             proof.hex() if self.access is not None and self.access.grants(proof) else "",
         ]
         text = json.dumps(described, separators=(",", ":"), ensure_ascii=False)
@@ -106,7 +106,7 @@ class Links:
 
 
 def nonce_of(signature: str) -> str:
-    """Return what distinguishes two addresses of one render."""
+    """Return the part of a signature that distinguishes two addresses of one render."""
     return signature.rpartition(".")[2]
 
 

@@ -1,7 +1,7 @@
 """Callers as values: principal, scopes, audience, client, and the snapshot they may see.
 
-`auth` proves them. Lists, searches, calls and resources take the caller's snapshot, so no
-other code has to know that widgets can be hidden.
+`auth` proves them. Lists, searches, calls and resources take the caller's snapshot. No other
+code has to know that widgets can be hidden.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ SCOPES = frozenset({READ, CALL, ELEVATED, GALLERY, METRICS, AUTHOR, OPERATE, WRI
 
 @dataclass(frozen=True, kw_only=True)
 class Audience:
-    """Principals that see the same widgets; caches are kept per audience.
+    """Principals with the same view of the widgets; caches are kept per audience.
 
     Attributes:
         elevated: Whether they see widgets whose sidecar says `permission = "elevated"`.
@@ -56,16 +56,15 @@ class Audience:
 
     @cached_property
     def sees_everything(self) -> bool:
-        """Return whether no widget is hidden."""
         return self.elevated and self.selection == EVERYTHING
 
     def sees(self, widget: Widget) -> bool:
         return (self.elevated or not is_elevated(widget)) and self.selection.admits(widget)
 
-    def could_see(self, made: StoredRender | Origin) -> bool:
-        """Return whether the audience saw the widget of a render, which may be gone by now."""
-        is_admitted = self.selection.admits_labels(set(made.labels))
-        return (self.elevated or not made.elevated) and is_admitted
+    def could_see(self, render: StoredRender | Origin) -> bool:
+        """Return whether the audience saw the widget of a render, even if it is gone by now."""
+        is_admitted = self.selection.admits_labels(set(render.labels))
+        return (self.elevated or not render.elevated) and is_admitted
 
 
 def is_elevated(widget: Widget) -> bool:
@@ -77,20 +76,18 @@ _KEY = SYSTEM.numbers.token_bytes(16)
 
 
 def pseudonym(name: str) -> str:
-    """Return a stand-in for a name that the reader may not see, stable within this process.
-
-    The digest is keyed: a plain one could be reversed by hashing likely names.
-    """
+    """Return a stand-in for a hidden name, stable within this process."""
+    # Keyed, because hashing likely names would reverse a plain digest.
     return f"hidden_{blake2b(name.encode(), key=_KEY, digest_size=6).hexdigest()}"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Principal:
-    """An authenticated user or program, or one that needs no token.
+    """An authenticated user or program, or a caller without a token.
 
     Attributes:
         name: The name in the token file or of the issuer; empty without a token.
-        proof: Digest of the token; empty without one.
+        proof: Digest of the token; empty without a token.
         until: Expiry of the token in seconds since the epoch; None if it has none.
     """
 
@@ -117,7 +114,7 @@ class Principal:
         return replace(self, scopes=scopes, proof=proof or self.proof)
 
     def demand(self, *scopes: str) -> None:
-        """Require one of `scopes`.
+        """Require at least one of `scopes`.
 
         Raises:
             CallError: The principal has none of them (W2301).
@@ -131,20 +128,20 @@ LOCAL = Principal()
 """The user of this machine, where no token is needed."""
 
 UNAUTHENTICATED = Principal(scopes=frozenset())
-"""A request without a valid token where one is needed."""
+"""A request without the token that it needs."""
 
 PUBLIC = Principal(scopes=frozenset({READ, CALL, GALLERY, METRICS}))
 """Any client of a public address that needs no token."""
 
 MAX_AUDIENCES = 16
-"""Audiences with cached values; a further one evicts the least recently used."""
+"""Audiences with cached values. Another audience evicts the least recently used."""
 
 MAX_VIEWS = 256
-"""Audiences with a cached view of a snapshot; a view takes time and memory for each widget."""
+"""Audiences with a cached view of a snapshot. A view takes time and memory for each widget."""
 
 
 class PerAudience(Generic[T]):
-    """A cache with one value for each of the most recently used audiences."""
+    """A cache with a value for each of the most recently used audiences."""
 
     def __init__(self, make: Callable[[Any], T], most: int = MAX_AUDIENCES) -> None:
         self._make = make
@@ -155,7 +152,7 @@ class PerAudience(Generic[T]):
         return audience in self._kept
 
     def of(self, audience: Hashable) -> T:
-        """Return the value of this audience, made on first use."""
+        """Return the value of this audience; make it at first use."""
         value = self._kept.get(audience)
         if value is None:
             value = self._make(audience)
@@ -163,29 +160,27 @@ class PerAudience(Generic[T]):
         self._kept.move_to_end(audience)
         return value
 
-    def keep(self, audience: Hashable, made: T) -> None:
-        """Store a value made elsewhere, unless the audience has one."""
-        self._kept.setdefault(audience, made)
+    def keep(self, audience: Hashable, value: T) -> None:
+        """Store a value from elsewhere, unless the audience has a value."""
+        self._kept.setdefault(audience, value)
         if len(self._kept) > self._most:
             self._kept.popitem(last=False)
 
 
 class SnapshotViews:
-    """Filtered views of the two newest snapshots, one per audience.
-
-    Two, because a notification compares the view before a swap with the view after it.
-    """
+    """Filtered views of the two newest snapshots, by audience."""
 
     def __init__(self) -> None:
         self._made: tuple[tuple[Snapshot, PerAudience[Snapshot]], ...] = ()
 
     def of(self, snapshot: Snapshot, audience: Audience) -> Snapshot:
-        """Return `snapshot` without what `audience` may not see; itself if nothing is hidden."""
+        """Return `snapshot` without the widgets hidden from `audience`, or itself."""
         if audience.sees_everything:
             return snapshot
         views = next((views for whole, views in self._made if whole is snapshot), None)
         if views is None:
             views = PerAudience(partial(_filter, snapshot), MAX_VIEWS)
+            # Two snapshots: a notification compares the views before and after a swap.
             self._made = (*self._made[-1:], (snapshot, views))
         return views.of(audience)
 
@@ -203,21 +198,20 @@ def _filter(snapshot: Snapshot, audience: Audience) -> Snapshot:
 
 
 def _may_know(snapshot: Snapshot, entry: Entry, audience: Audience) -> bool:
-    """Return whether `audience` may read a file's fault, which can name a colliding file.
-
-    The tags and permission of a file that was never valid are unknown.
-    """
+    """Return whether `audience` may read a file's fault."""
+    # The tags and permission of a file that was never valid are unknown.
     if entry.widget is None:
         return audience.selection == EVERYTHING and not entry.may_have_sidecar
+    # The fault can name a colliding file.
     owner = snapshot.widgets.get(entry.widget.tool, entry.widget)
     return audience.sees(entry.widget) and audience.sees(owner)
 
 
 Profile = Literal["auto", "chatkit", "split"]
-"""Who sees a result's tree: `chatkit` the model, `split` the client; `auto` decides by client."""
+"""Who sees a result's tree: the model (`chatkit`) or the client (`split`); `auto` decides."""
 
 UI_EXTENSION = "io.modelcontextprotocol/ui"
-"""The capability by which a client says that it is an MCP Apps host."""
+"""The capability of MCP Apps hosts."""
 
 
 class ClientInfo(NamedTuple):
@@ -241,15 +235,16 @@ class ClientInfo(NamedTuple):
 UNNAMED = ClientInfo()
 
 LINK_CLIENT = "widgetd-link"
-"""Name of the page that shows a render at its address."""
+"""Name of the page of a render, as a client."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
-    """The client behind one request, and the snapshot that the request is answered from.
+    """The client behind a request, and the snapshot for its answer.
 
     Attributes:
-        snapshot: Taken once when the request arrived, filtered by what the caller may see.
+                snapshot: Taken once when the request arrived, without the widgets hidden from
+            the caller.
         principal: Proven by the request's token.
         denied: Why the message is refused; None if it is admitted.
         prefix: The namespace before the path of our URIs, as this client knows them.
@@ -273,10 +268,11 @@ CALLER: ContextVar[Caller] = ContextVar("widgetd_caller")
 
 
 def current_caller(registry: Registry) -> Caller:
-    """Return the caller of the request at hand as the widgets of `registry` see it.
+    """Return the caller of the request at hand, as the widgets of `registry` see it.
 
     For code that a framework calls without its request: FastMCP's provider and the SDK's own
-    handlers. Everything else takes the caller as an argument. In-process, the caller is `LOCAL`.
+        handlers. Everything else takes the caller as an argument. In-process, the caller is
+    `LOCAL`.
     """
     caller = CALLER.get(None)
     while caller is not None and caller.registry is not registry:

@@ -2,8 +2,8 @@
 
     on_call -> (the answer is sent) -> line -> LineQueue -> file
 
-A line is made after the answer was sent, so neither encoding nor a slow disk delays a call.
-Lines are written whole or not at all.
+Neither encoding nor a slow disk delays a call: a line is made after the answer was sent. Lines
+are written whole or not at all.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Audit(Observer):
         lines: Lines that wait for the disk.
 
     Raises:
-        ConfigError: The file cannot be written (W0006); a full disk raises nothing.
+        ConfigError: The file cannot be written (W0006). A full disk raises nothing.
     """
 
     def __init__(self, path: Path, *, most_bytes: int, system: System = SYSTEM) -> None:
@@ -101,7 +101,6 @@ class Audit(Observer):
             )
 
     def on_upload(self, upload: Upload) -> None:
-        """Write a line about an upload, its principal and its outcome."""
         self._queue_records()
         self.lines.add(
             _line(
@@ -116,7 +115,6 @@ class Audit(Observer):
         )
 
     def on_action(self, action: ActionRecord) -> None:
-        """Write a line about an action that called a tool of an upstream."""
         self._queue_records()
         self.lines.add(
             _line(
@@ -150,7 +148,6 @@ class Audit(Observer):
         self._failing = problem is not None
 
     def _append(self, lines: Sequence[bytes]) -> int:
-        """Write `lines` and return how many were written."""
         path, started = self._path, []
         try:
             if path.exists() and path.stat().st_size >= self._most_bytes:
@@ -173,10 +170,7 @@ def _principal(name: str) -> str:
 
 
 def _shape(widget: Widget | None, arguments: Mapping[str, Any]) -> dict[str, str]:
-    """Return the kind of each declared argument: `{"legs": "array 2"}`.
-
-    Undeclared names may be user data, so they are only counted.
-    """
+    """Return the kind of each declared argument: `{"legs": "array 2"}`."""
     declared = {} if widget is None else widget.schema.advertised.get("properties", {})
     shape = {
         name: f"array {len(value)}"
@@ -185,6 +179,7 @@ def _shape(widget: Widget | None, arguments: Mapping[str, Any]) -> dict[str, str
         for name, value in arguments.items()
         if name in declared
     }
+    # Undeclared names may be user data, so they are only counted.
     others = len(arguments) - len(shape)
     return {**shape, "+": f"others {others}"} if others else shape
 

@@ -24,8 +24,8 @@ def read_calls(path: Path) -> Iterator[Row]:
     Raises:
         FileNotFoundError: There is no such file.
     """
-    full = [each for each in path.parent.glob(f"{path.name}.*") if each.suffix[1:].isdigit()]
-    for file in (*sorted(full, key=lambda each: -int(each.suffix[1:])), path):
+    full = [file for file in path.parent.glob(f"{path.name}.*") if file.suffix[1:].isdigit()]
+    for file in (*sorted(full, key=lambda file: -int(file.suffix[1:])), path):
         with file.open("rb") as lines:
             for line in lines:
                 with suppress(orjson.JSONDecodeError):
@@ -90,7 +90,6 @@ def _name(call: Row) -> str:
 
 
 def table(rows: list[Row]) -> str:
-    """Format rows with equal keys as a table."""
     cells = [list(rows[0]), *([str(value) for value in row.values()] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     return "\n".join(

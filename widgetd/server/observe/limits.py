@@ -1,4 +1,4 @@
-"""The limits of what is recorded of calls and events, in one table."""
+"""Limits of the records of calls and events."""
 
 from __future__ import annotations
 
@@ -8,23 +8,24 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordLimits:
-    """Limits of the audit file, of the log, of the stored log events and of the health check.
+    """Limits of the audit file, the log, the stored log events and the health check.
 
     Attributes:
-        audit_bytes: Lines of the audit, of about 300 bytes, that wait for the disk.
-        log_bytes: Lines of the log that wait for its reader.
+        audit_bytes: Waiting lines of the audit, of about 300 bytes each.
+        log_bytes: Waiting lines of the log.
         gather_s: Calls that end within this time are written by one worker thread call.
         client_chars: Length of a client's name or version.
-        retry_s: Time after a lost line until another write is tried without new lines.
-        drain_s: Time at the end for the lines that wait.
-        rotated_files: Full audit files; `audit.jsonl.1` is the newest of them.
-        blocked_origins: Image origins logged per widget; callers can name any number.
+        retry_s: Time from a lost line to the next attempt to write.
+        drain_s: Time at the end for waiting lines.
+        rotated_files: Full audit files. `audit.jsonl.1` is the newest.
+        blocked_origins: Image origins logged per widget. Callers can name any number.
         events: Stored log events.
         event_bytes: Size of all stored log events.
-        field_chars: Length of one field of an event.
+        field_chars: Length of a field of an event.
         integer_bits: Size of an integer that the JSON encoder accepts.
-        stalled_s: Time without a scan after which the daemon counts as stalled; the longest
-            rebuild of many thousand files takes less.
+                stalled_s: Time without a scan until the daemon counts as stalled. The longest
+            rebuild of
+            many thousand files takes less.
     """
 
     audit_bytes: int = 4 * 1024 * 1024

@@ -2,8 +2,8 @@
 
     add -> queue -> writer thread -> file or pipe
 
-A full disk or an unread pipe delays no call. A full queue loses lines; losses are
-counted, and recorded by a line of their own once there is room.
+A full disk or an unread pipe delays no call. A full queue loses lines. Losses are counted, and
+recorded by a line of their own once there is room.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ class LineQueue:
 
     Args:
         write: Writes lines; it may block.
-        describe_loss: Returns the line that records a number of lost lines.
+        describe_loss: Returns the line about a number of lost lines.
         most_bytes: Size of the waiting lines.
-        gather_s: Lines that come within this time are written at once.
+        gather_s: Lines within this time are written together.
         system: Starts the thread.
 
     Attributes:
@@ -73,7 +73,7 @@ class LineQueue:
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """Write from a thread while the block runs; then write the rest, unless that blocks."""
+        """Write from a thread while the block runs, then the rest, unless writing blocks."""
         self._ended.clear()
         self._thread = self._system.threads.start(self._write_until_end)
         try:

@@ -2,8 +2,8 @@
 
     structlog -> LogRing -> get_logs
 
-Only what a remote reader may see is stored: paths are reduced to their last name, and messages
-of libraries and exceptions, which may contain a caller's data, are dropped.
+Remote readers see them. So paths are reduced to their last name, and messages of libraries and
+exceptions are dropped, because they may contain a caller's data.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class LogEvent:
 
 
 class LogRing:
-    """A structlog processor that stores the latest events, bounded in number and bytes.
+    """A structlog processor for the latest events, bounded in number and bytes.
 
     Attributes:
         bytes_kept: Total length of the stored lines.
@@ -111,7 +111,7 @@ class LogRing:
         return events[max(number - oldest + 1, 0) :], dropped
 
     def cursor_of(self, event: LogEvent | None = None) -> str:
-        """Return the cursor after `event`; by default after the newest one."""
+        """Return the cursor after `event`, by default after the newest event."""
         return f"{self._process}.{self._number if event is None else event.number}"
 
 
@@ -126,10 +126,10 @@ def epoch_s(at: object) -> float:
 def _redact(value: Any) -> Any:
     if isinstance(value, str):
         # A file's name need not be UTF-8.
-        shown = value.encode(errors="backslashreplace").decode()
-        return _ON_DISK.sub("", shown)[: LIMITS.field_chars]
+        text = value.encode(errors="backslashreplace").decode()
+        return _ON_DISK.sub("", text)[: LIMITS.field_chars]
     if isinstance(value, (list, tuple)):
-        return [_redact(one) for one in value[:100]]
+        return [_redact(item) for item in value[:100]]
     if isinstance(value, int) and value.bit_length() > LIMITS.integer_bits:
         return "a large number"
     return value if isinstance(value, (int, float, bool)) or value is None else str(type(value))

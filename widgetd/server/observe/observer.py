@@ -16,18 +16,17 @@ Outcome = Literal["ok", "error", "failed"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallRecord:
-    """A finished call.
+    """A finished call. Observers must not keep `arguments` or `answer`.
 
     Attributes:
-        tool: The tool that was called; empty for an unknown name.
+        tool: The called tool; empty for an unknown name.
         widget: The widget of the call; None if it concerns no served widget.
         code: The error's code, as `W2002`; empty without one.
         principal: Name of the caller's principal; empty if it has none.
         client: `clientInfo.name`; empty if not sent.
         client_version: `clientInfo.version`.
-        arguments: The widget's arguments as received; observers must not keep them.
-        answer: The result as sent, as values or as JSON; empty after an exception. Observers
-            must not keep it.
+        arguments: The widget's arguments as received.
+        answer: The result as sent, as values or as JSON; empty after an exception.
     """
 
     tool: str
@@ -44,10 +43,10 @@ class CallRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActionRecord:
-    """A finished action that called a tool of an upstream.
+    """A finished action of a tool of an upstream.
 
     Attributes:
-        outcome: Whether it was done: `done`, `failed` or `unsure`.
+        outcome: `done`, `failed` or `unsure`.
     """
 
     widget: str
@@ -61,11 +60,11 @@ class ActionRecord:
 
 
 class EncodedResult(NamedTuple):
-    """A result as JSON, with the facts that observers would have to parse it for.
+    """A result as JSON, with facts for observers, who would otherwise have to parse it.
 
     Attributes:
         json: The result as sent.
-        code: The error's code; empty without one.
+        code: The error's code; empty without an error.
     """
 
     json: bytes
@@ -92,29 +91,29 @@ class Notice:
 
 
 TargetOf = Callable[[Mapping[str, Any]], tuple[str, Mapping[str, Any]]]
-"""Returns the name of the widget that a call is for, and its arguments."""
+"""Returns the name and the arguments of the widget of a call."""
 
 RecordDuration = Callable[[float, Mapping[str, str]], None]
 """Records the seconds of a request with its attributes; must neither wait nor raise."""
 
 
 class Observer:
-    """Ignores all events; observers override those that they record, and must not wait or raise."""
+    """An observer of nothing. Subclasses override methods; they must not wait or raise."""
 
     def on_call(self, call: CallRecord) -> None:
         """Record a finished call."""
 
     def on_render(self, widget: Widget, steps: int) -> None:
-        """Record a render and the steps that its template took."""
+        """Record a render and the steps of its template."""
 
     def on_difference(self, widget: Widget) -> None:
-        """Record that a page drew a widget otherwise than the server."""
+        """Record a widget whose page drew another tree than the server."""
 
     def on_notice(self, notice: Notice) -> None:
-        """Record a notice that was sent to clients."""
+        """Record a notice to clients."""
 
     def on_action(self, action: ActionRecord) -> None:
-        """Record an action that called a tool of an upstream."""
+        """Record an action of an upstream's tool."""
 
 
 T = TypeVar("T")

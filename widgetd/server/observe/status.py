@@ -1,6 +1,6 @@
 """Health, readiness and status of the daemon, with each fault of the served files.
 
-Paths are relative to the widgets folder; nothing else of the disk, and no call, is reported.
+Paths are relative to the widgets folder. Nothing else of the disk, and no call, is reported.
 """
 
 from __future__ import annotations
@@ -22,20 +22,23 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True, kw_only=True)
 class Health:
-    """The daemon's health; the daemon writes it, probes read it.
+    """The daemon's health, written by the daemon and read by probes.
 
     Attributes:
         scanned: Whether the first scan is done.
         watch: `"native"` while file events arrive, else `"poll"`.
-        upstreams: Returns the numbers of ready and failed required upstreams; None without any.
-        upstream_states: Returns each upstream's state, whether required or not, and the fault of
-            the upstreams file: `{"items": [{"name", "state", …, "required"}], "fault"?}`.
+                upstreams: Returns the numbers of ready and failed required upstreams; None
+            without any.
+                upstream_states: Returns the state of every upstream, and the fault of the
+            upstreams file:
+            `{"items": [{"name", "state", …, "required"}], "fault"?}`.
         listing: Returns why lists lack widgets; empty if they have all.
-        strays: Returns the sidecars that no widget reads.
-        rollback: Returns the rollback that is served, `{"generation", "since"}` or None; None
-            without a state folder.
-        draw_limits: Returns the limits that hold for the first drawing of a content.
-        stalled_s: Time without a scan after which the daemon counts as stalled.
+        strays: Returns the sidecars without a widget.
+                rollback: Returns the active rollback, `{"generation", "since"}` or None; None
+            without a
+            state folder.
+        draw_limits: Returns the limits of the first drawing of a content.
+        stalled_s: Time without a scan until the daemon counts as stalled.
         clock: Measures that time.
     """
 
@@ -68,7 +71,6 @@ class Health:
         self._waiting.append(callback)
 
     def is_progressing(self) -> bool:
-        """Return whether scans are still happening."""
         return self.clock.steady_s() - self._scanned_s < self.stalled_s
 
     @property
@@ -99,13 +101,13 @@ def readiness(registry: Registry, health: Health) -> dict[str, Any]:
 def status(registry: Registry, health: Health, view: Snapshot) -> dict[str, Any]:
     """Return `readiness` and `{"version", "drawLimits", "rollback", "allUpstreams"?, "faults"}`.
 
-    `faults` are `[{"path", "code", "state", "problem"}]`.
-
-    Faults outside `view`, the part of the snapshot that the reader may see, have no path.
+        `faults` are `[{"path", "code", "state", "problem"}]`. Faults outside `view`, the part
+    of the
+    snapshot for this reader, have no path.
     """
     snapshot = registry.current
     served = {widget.definition.path for widget in snapshot.widgets.values()}
-    # Hidden faults come last: their place among the others would reveal their first letters.
+    # Hidden faults come last, because their place would reveal their first letters.
     faults = sorted(snapshot.faults.items(), key=lambda item: item[0] not in view.faults)
     return {
         "version": version("widgetd"),

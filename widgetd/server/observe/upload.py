@@ -13,10 +13,10 @@ class Upload:
     """A finished upload, for observers.
 
     Attributes:
-        uploader: The name of the uploader; empty if it has none.
+        uploader: The name of the uploader, if any.
         path: The widget's file; empty if no file has a widget's name.
         tool: The tool of the widget; empty if the upload was refused.
-        code: The reason for a refusal, such as `W1006`; empty otherwise.
+        code: The reason for a refusal, such as `W1006`.
         size_bytes: Size of all files.
     """
 

@@ -1,4 +1,4 @@
-"""Log, once per widget, what its author should know: blocked images, and differing pages."""
+"""Log hints for a widget's author, once per widget: blocked images, and differing pages."""
 
 from __future__ import annotations
 
@@ -27,7 +27,6 @@ class WidgetWarnings(Observer):
         self._differing: WeakSet[Widget] = WeakSet()
 
     def on_call(self, call: CallRecord) -> None:
-        """Log the blocked origins of a result."""
         widget, answer = call.widget, call.answer
         if widget is None or not isinstance(answer, bytes):
             return
@@ -43,7 +42,6 @@ class WidgetWarnings(Observer):
         self._reported[widget] = reported
 
     def on_difference(self, widget: Widget) -> None:
-        """Log that a page drew another tree than the server."""
         if widget not in self._differing:
             self._differing.add(widget)
             _log.warning("page.differed", widget=widget.tool)

@@ -83,7 +83,7 @@ FIRST_WITH_STRUCTURE = "2025-06-18"
 PRIORITIES: Mapping[str, float] = MappingProxyType({"high": 1.0, "low": 0.2})
 """The sidecar's priority as a content annotation; `medium` has none."""
 
-SLIP = 0.85
+MISSPELLING = 0.85
 """Likeness of two names from which one is a misspelling of the other, whatever they mean."""
 
 RENDERS = "widgetd://renders/"
@@ -282,7 +282,7 @@ def not_found(name: str, known: Iterable[str]) -> dict[str, Any]:
 
 
 def unknown_widget(
-    name: str, widgets: Iterable[str], path: str = "name", *, found: str = ""
+    name: str, widgets: Iterable[str], path: str = "name", *, similar: str = ""
 ) -> CallError:
     """Return the error for an unknown widget (W2001), with the name that was likely meant.
 
@@ -290,11 +290,11 @@ def unknown_widget(
         name: The unknown name.
         widgets: The names of the widgets that the caller may see.
         path: The argument that holds the name.
-        found: The widget that a search for the name finds first. Only a slip of the pen takes
-            precedence: `flight_status` means a flight, and is spelt like `ride_status`.
+        similar: The first result of a search for the name.
     """
-    known = tuple(widgets)
-    near = nearest(name, known, SLIP) or found or nearest(name, known)
+    names = tuple(widgets)
+    # Only a misspelling beats the search: `flight_status` means a flight, not `ride_status`.
+    near = nearest(name, names, MISSPELLING) or similar or nearest(name, names)
     hint = f"did you mean '{near}'?" if near else "search_widgets finds what there is"
     return CallError(
         "W2001",

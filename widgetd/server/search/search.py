@@ -1,8 +1,8 @@
-"""Find widgets by what they are for.
+"""Find widgets by their purpose.
 
-A widget is its names, its author's keywords and tags, what its description says that it is for,
-and its fields. A sentence that says what it is *not* for, or names the widget to use instead,
-gives it no credit.
+The texts of a widget are its names, its author's keywords and tags, its fields, and the sentences
+of its description about its purpose. A sentence about what it is *not* for, or about another
+widget, gives it no credit.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ class Hit:
     """A widget that fits a query.
 
     Attributes:
-        score: Higher is better; only comparable within one search.
+        score: Higher is better; only comparable within a search.
     """
 
     widget: Widget
     score: float
 
     def to_json(self) -> dict[str, Any]:
-        """Return what a model reads of it."""
+        """Return the fields for a model."""
         return {
             "name": self.widget.tool,
             "title": self.widget.definition.title,
@@ -56,7 +56,7 @@ class Hit:
 
 
 class Search:
-    """A search over widgets, with an index of what each audience sees."""
+    """A search over widgets, with an index for each audience."""
 
     def __init__(self) -> None:
         self._indices = PerAudience(lambda _: SearchIndex(_texts))
@@ -72,8 +72,14 @@ class Search:
     ) -> tuple[list[Hit], int]:
         """Return the best `limit` widgets for `query` and the number of all matches.
 
-        An empty query fits every widget, in the order of names; one of `tags` must be a widget's,
-        if there are any. The next view that `audience` has is likely to be much the same.
+        An empty query fits every widget, in the order of names.
+
+        Args:
+            snapshot: The widgets to search.
+            query: What the widget is for.
+            limit: The maximum number of hits.
+            tags: A widget must have one of these; empty for all widgets.
+            audience: Its index is reused: its next view is likely to be much the same.
         """
         widgets = snapshot.widgets
         scores: Mapping[str, float] = dict.fromkeys(widgets, 0.0)
@@ -104,11 +110,11 @@ class Search:
 
     async def explain_unknown(self, name: str, caller: Caller) -> CallError:
         hits, _ = await self.search(caller, name.replace("_", " "), 1)
-        found = hits[0].widget.tool if hits else ""
-        return unknown_widget(name, caller.snapshot.widgets, found=found)
+        similar = hits[0].widget.tool if hits else ""
+        return unknown_widget(name, caller.snapshot.widgets, similar=similar)
 
     def best_text(self, snapshot: Snapshot, query: str, tool: str) -> str:
-        """Return the sentence or words of a widget that fit `query` best; empty if none does."""
+        """Return the text of a widget that fits `query` best; empty if none does."""
         return self._indices.of(None).following(snapshot.widgets).best_text(query, tool)
 
 

@@ -1,10 +1,10 @@
 """A full-text index of documents with weighted texts.
 
-Scores are BM25 with a weight for each text. A query word that no document contains is
-replaced by its synonyms, by words with two of its letters swapped, by words that differ in one
-letter, or by words that begin alike, so that typing errors and other forms of a word still match.
-Two neighbouring words also count as one, as in `check out`. A search visits only documents that
-contain one of its words, and an update costs the words of the changed documents.
+Scores are BM25 with a weight for each text. An unknown query word is replaced by its synonyms, by
+words with two of its letters swapped, by words that differ in a letter, or by words that begin
+alike. So typing errors and other forms of a word still match. Two neighbouring words also count
+as a single word, as in `check out`. A search visits only documents with a word of the query, and
+an update costs the words of the changed documents.
 
 Source: Robertson and Zaragoza, "The Probabilistic Relevance Framework" (2009).
 """
@@ -54,11 +54,11 @@ SHORTEST_STEM = 5
 LONGEST_QUESTION = 2_048
 """Characters of a query that are searched."""
 
-# What is longer is no word of a language; it counts as several, for words are kept in a cache.
+# Words are kept in a cache, so a longer run of letters counts as several words.
 _WORD = compile_pattern(r"[^\W_]{1,64}")
 _ADDRESS = compile_pattern(r"(?<![\w.+-])[\w.+-]++@[\w.-]++")
 _CAMEL = compile_pattern(r"(?<=[a-z\d])(?=[A-Z])")
-# Begun at each letter of a long word, it would take time by the square of its length.
+# Without the lookbehind, a match from each letter of a long word would take quadratic time.
 _HYPHENATED = compile_pattern(r"(?<!\w)\w++(?:-\w++)+")
 _PLURALS = (
     *(("ies", "y"), ("sses", "ss"), ("shes", "sh"), ("ches", "ch"), ("xes", "x")),
@@ -105,19 +105,19 @@ class SearchIndex(Generic[Document]):
 
     def scores(self, question: str) -> Mapping[str, float]:
         """Return the scores of the matching documents by key; empty without a match."""
-        asked = self._read_question(question)
-        terms = sorted((self._term(word) for word in asked), key=lambda term: -term.most)
+        query = self._read_question(question)
+        terms = sorted((self._term(word) for word in query), key=lambda term: -term.most)
         shortest = _SATURATION * (1 - _LENGTH)
         longer = _SATURATION * _LENGTH * len(self._lengths) / max(self._length, 1)
         scores: dict[str, float] = {}
         best, rest = 0.0, sum(term.most for term in terms)
         for term in terms:
             # A document without any earlier word can no longer reach the floor.
-            known = scores.keys() if rest < FLOOR * best else None
+            candidates = scores.keys() if rest < FLOOR * best else None
             rest -= term.most
             matches: dict[str, float] = {}
             for worth, posting in term.postings:
-                keys = posting if known is None else known & posting.keys()
+                keys = posting if candidates is None else candidates & posting.keys()
                 for key in keys:
                     weight = posting[key]
                     score = worth * weight / (weight + shortest + longer * self._lengths[key])
@@ -133,8 +133,7 @@ class SearchIndex(Generic[Document]):
 
     def best_text(self, question: str, key: str) -> str:
         """Return the text of a document that adds most to its score; empty if none does."""
-        asked = self._read_question(question)
-        meanings = [self._meanings(word) for word in asked]
+        meanings = [self._meanings(word) for word in self._read_question(question)]
 
         def score(weighted: tuple[int, str]) -> float:
             weight, text = weighted
@@ -142,8 +141,8 @@ class SearchIndex(Generic[Document]):
             worths = (
                 max(
                     (
-                        meant[one] * self._rarity(len(self._postings[one]))
-                        for one in own & meant.keys()
+                        meant[word] * self._rarity(len(self._postings[word]))
+                        for word in own & meant.keys()
                     ),
                     default=0.0,
                 )
@@ -155,16 +154,17 @@ class SearchIndex(Generic[Document]):
         return best[1] if score(best) else ""
 
     def _read_question(self, question: str) -> Iterable[str]:
-        """Return the words of a query, numbers left out, and neighbours that are one word here."""
-        # Nobody names an e-mail address who means none, and its words are names.
+        """Return the words of a query without numbers, and joined neighbours."""
+        # The words of an e-mail address are names. The query is about e-mail.
         text = _ADDRESS.sub(" email ", question[:LONGEST_QUESTION])
         spoken = _fold(text)
-        pairs = (_stem(one + other) for one, other in pairwise(spoken))
+        pairs = (_stem(first + second) for first, second in pairwise(spoken))
         joined = (pair for pair in pairs if pair in self._postings or pair in _aliases())
         return dict.fromkeys(word for word in (*words(text), *joined) if not word.isdigit())
 
     def _term(self, word: str) -> _Term:
-        postings = [(worth, self._postings[one]) for one, worth in self._meanings(word).items()]
+        meanings = self._meanings(word)
+        postings = [(worth, self._postings[meaning]) for meaning, worth in meanings.items()]
         having = len(set().union(*(posting for _, posting in postings)))
         worths = [
             (worth * self._rarity(len(posting)) * (_SATURATION + 1), posting)
@@ -190,24 +190,24 @@ class SearchIndex(Generic[Document]):
             return {}
         if self._trigrams is None:
             self._trigrams = {}
-            for known in self._postings:
-                self._spell(known)
-        # A swap changes four trigrams, which leaves a short word none that it shares.
+            for indexed in self._postings:
+                self._spell(indexed)
+        # A swap changes four trigrams. A short word would share none with its original.
         swapped = {
             word[:at] + word[at + 1] + word[at] + word[at + 2 :] for at in range(len(word) - 1)
         }
         if meant := swapped & self._postings.keys():
             return dict.fromkeys(meant, SWAPPED)
         grams = trigrams(word)
-        shared = Counter(known for gram in grams for known in self._trigrams.get(gram, ()))
+        shared = Counter(other for gram in grams for other in self._trigrams.get(gram, ()))
         likeness = {
-            known: 2 * count / (len(grams) + len(trigrams(known)))
-            for known, count in shared.items()
+            other: 2 * count / (len(grams) + len(trigrams(other)))
+            for other, count in shared.items()
         }
         return {
-            known: dice * dice
-            for known, dice in likeness.items()
-            if dice >= ALIKE and _is_same_word(word, known)
+            other: dice * dice
+            for other, dice in likeness.items()
+            if dice >= ALIKE and _is_same_word(word, other)
         }
 
     def _spell(self, word: str) -> None:
@@ -266,7 +266,7 @@ def _fold(text: str) -> list[str]:
 
 
 def _is_same_word(word: str, other: str) -> bool:
-    """Return whether one is another form of the other, or differs in one letter but the first."""
+    """Return whether a word is a form of the other, or differs in a letter but the first."""
     shorter, longer = sorted((word, other), key=len)
     if len(shorter) >= SHORTEST_STEM and longer.startswith(shorter):
         return True
@@ -276,7 +276,7 @@ def _is_same_word(word: str, other: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def _stem(word: str) -> str:
-    """Strip common English endings, so that `flights` finds `flight` and `prices` finds `price`."""
+    """Strip common English endings: `flights` finds `flight` and `prices` finds `price`."""
     for ending, instead in _PLURALS:
         if word.endswith(ending) and len(word) - len(ending) + len(instead) >= 3:
             word = word.removesuffix(ending) + instead

@@ -1,4 +1,4 @@
-"""Words for the search: those that say nothing, and those that mean the same, in four languages."""
+"""Words for the search in four languages: stop words, and groups of synonyms."""
 
 from __future__ import annotations
 

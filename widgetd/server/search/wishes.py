@@ -13,7 +13,7 @@ from widgetd.server.catalog.snapshot import Snapshot
 from widgetd.server.search.search import Search
 
 AMONG = 3
-"""Hits of a search among which a model can be expected to choose."""
+"""A model can be expected to choose among so many hits."""
 
 
 def check_wishes(widget: Widget, snapshot: Snapshot, search: Search) -> Iterator[Finding]:

@@ -54,7 +54,7 @@ async def name_of(access: Access, server: AuthorizationServer, **changed: Any) -
 
 def access_to(server: AuthorizationServer) -> Access:
     issuer = Issuer(jwks=f"{server.url}/keys", issuer=server.url, audience="widgetd")
-    return Access(file=None, made="", issuer=issuer)
+    return Access(file=None, start_token="", issuer=issuer)
 
 
 async def test_each_claim_is_checked_absent_of_a_wrong_type_early_and_late() -> None:

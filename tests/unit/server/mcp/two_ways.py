@@ -372,7 +372,7 @@ def two_ways(
     """
     clock = Clock()
     (folder / "tokens").write_text(TOKENS)
-    access = Access(file=folder / "tokens", made="", issuer=None) if token else None
+    access = Access(file=folder / "tokens", start_token="", issuer=None) if token else None
     fast, around = made_ways(clock, access, bounds, **options)
     _watch(fast)
     with start_blocking_portal() as portal:
