@@ -113,7 +113,7 @@ def check_other_readers(widget: Widget) -> Iterator[Finding]:
             or read.index
             or any(sign in read.path for sign in ".[")
         )
-        if not certain and read.path not in {*required, *read.known}:
+        if not certain and read.path not in {*required, *read.certain}:
             first.setdefault("absent", read.line)
     listed = ", ".join(f"{_OTHERWISE[what][0]} (line {line})" for what, line in first.items())
     yield Finding(

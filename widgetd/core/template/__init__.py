@@ -28,5 +28,5 @@ def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'widgetd.core.template' has no attribute '{name}'")
     module = "references" if name == "Read" else "template"
-    found = globals()[name] = getattr(import_module(f"widgetd.core.template.{module}"), name)
-    return found
+    value = globals()[name] = getattr(import_module(f"widgetd.core.template.{module}"), name)
+    return value

@@ -105,14 +105,11 @@ class Budget:
             raise RenderError("macros call each other too deeply", code="W2005")
 
     def leave(self, height: int) -> None:
-        """Leave the body that `enter` entered."""
         self.depth -= height
 
     def out_of_steps(self) -> RenderError:
-        """Return the failure of a render that takes too many steps."""
         return RenderError(f"rendering takes more than {self.limits.steps:,} steps", code="W2005")
 
     def out_of_text(self) -> RenderError:
-        """Return the failure of a render that makes too much text."""
         size = f"{self.limits.output_bytes:,}"
         return RenderError(f"rendering makes more than {size} characters of text", code="W2005")

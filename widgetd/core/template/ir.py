@@ -84,26 +84,26 @@ def constant_of(expr: Expr) -> Value:
 def operations(root: Any) -> Iterator[Op]:
     pending = [root]
     while pending:
-        each = pending.pop()
-        kind = type(each)
+        part = pending.pop()
+        kind = type(part)
         if kind is Op:
-            yield each
-            pending += each.operands
+            yield part
+            pending += part.operands
         elif kind is tuple:
-            pending += each
+            pending += part
         elif kind is dict:
-            pending += each.values()
+            pending += part.values()
 
 
 def height(root: Any) -> int:
     """Return how many operations nest in an operand at most."""
     level, count = [root], 0
     while level:
-        count += any(type(each) is Op for each in level)
+        count += any(type(part) is Op for part in level)
         level = [
             operand
-            for each in level
-            for operand in _inside(each)
+            for part in level
+            for operand in _inside(part)
             if isinstance(operand, tuple | dict)
         ]
     return count
@@ -121,9 +121,9 @@ def to_json(operand: Any) -> Any:
     if kind is Op:
         return _to_list(operand)
     if kind is tuple:
-        return [to_json(each) for each in operand]
+        return [to_json(item) for item in operand]
     if kind is dict:
-        return {name: to_json(each) for name, each in operand.items()}
+        return {name: to_json(item) for name, item in operand.items()}
     return operand
 
 
@@ -142,7 +142,7 @@ _OPTIONAL: Final[Mapping[str, tuple[Any, ...]]] = MappingProxyType(
 
 def _to_list(op: Op) -> list[Any]:
     """Return `[operator, operands...]`, without default operands, and constant text joined."""
-    made: list[Any] = [op.name]
+    items: list[Any] = [op.name]
     operands = op.operands
     for default in reversed(_OPTIONAL.get(op.name, ())):
         # To Python the slot 1 equals True.
@@ -150,15 +150,15 @@ def _to_list(op: Op) -> list[Any]:
             break
         operands = operands[:-1]
     if op.name != "out":
-        made += [to_json(each) for each in operands]
-        return made
+        items += [to_json(part) for part in operands]
+        return items
     is_text = False
-    for each in operands:
-        if each.name != "data":
-            made.append(_to_list(each))
+    for part in operands:
+        if part.name != "data":
+            items.append(_to_list(part))
         elif is_text:
-            made[-1] += each.operands[0]
+            items[-1] += part.operands[0]
         else:
-            made.append(each.operands[0])
-        is_text = each.name == "data"
-    return made
+            items.append(part.operands[0])
+        is_text = part.name == "data"
+    return items

@@ -64,7 +64,7 @@ class _Builder:
         return build(self, node, scope)
 
     def each(self, among: list[nodes.Expr], scope: Scope) -> tuple[Expr, ...]:
-        return tuple([self.expression(each, scope) for each in among])
+        return tuple([self.expression(node, scope) for node in among])
 
     def name(self, node: nodes.Name, scope: Scope) -> Expr:
         loop = _loop_slot(node, scope)
@@ -148,7 +148,7 @@ class _Builder:
         return Op("chain", (first, *rest), node.lineno)
 
     def pairs(self, node: nodes.Dict, scope: Scope) -> Expr:
-        entries = [each for pair in node.items for each in (pair.key, pair.value)]
+        entries = [child for pair in node.items for child in (pair.key, pair.value)]
         return Op("{}", self.each(entries, scope), node.lineno)
 
     # --- statements ---
@@ -174,11 +174,11 @@ class _Builder:
 
     def output(self, node: nodes.Output, scope: Scope) -> Op:
         parts = [
-            Op("data", (each.data,), each.lineno)
-            if isinstance(each, nodes.TemplateData)
-            else self.write_value(each, scope)
-            for each in node.nodes
-            if id(each) not in self.context.stripped
+            Op("data", (child.data,), child.lineno)
+            if isinstance(child, nodes.TemplateData)
+            else self.write_value(child, scope)
+            for child in node.nodes
+            if id(child) not in self.context.stripped
         ]
         return Op("out", tuple(parts), node.lineno)
 
@@ -206,8 +206,8 @@ class _Builder:
 
     def branches(self, node: nodes.If, scope: Scope) -> Op:
         parts: list[Any] = []
-        for each in (node, *node.elif_):
-            parts += self.expression(each.test, scope), self.body(each.body, scope)
+        for branch in (node, *node.elif_):
+            parts += self.expression(branch.test, scope), self.body(branch.body, scope)
         parts.append(self.body(node.else_, scope))
         return Op("ifv" if id(node) in self.context.values else "if", tuple(parts), node.lineno)
 
@@ -233,7 +233,7 @@ class _Builder:
         if isinstance(node, nodes.NSRef):
             return Op("field", (scope.resolve(node.name), node.attr), node.lineno)
         if isinstance(node, nodes.Tuple):
-            parts = tuple([self.target(each, scope) for each in node.items])
+            parts = tuple([self.target(child, scope) for child in node.items])
             return Op("each", parts, node.lineno)
         raise Fault("W1302", node.lineno, "nothing can be assigned to this", "assign to a name")
 
@@ -267,7 +267,7 @@ class _Builder:
     def names_within(self, node: nodes.With, scope: Scope) -> Op:
         inner = Scope(scope.layout, scope)
         values = self.each(node.values, scope)
-        targets = tuple([self.target(each, inner) for each in node.targets])
+        targets = tuple([self.target(target, inner) for target in node.targets])
         return Op("with", (targets, values, self.within(node.body, inner)), node.lineno)
 
     def own_scope(self, node: Any, scope: Scope) -> Op:
@@ -281,11 +281,11 @@ class _Builder:
     def definition(self, node: nodes.Macro | nodes.CallBlock, name: str, around: Scope) -> Op:
         scope = Scope(around.layout, around)
         scope.is_macro = True
-        slots = {each.name: scope.bind(each.name) for each in node.args}
-        within = [each for part in node.body for each in every(part)]
-        used = {each.name for each in within if isinstance(each, nodes.Name)} - slots.keys()
+        slots = {child.name: scope.bind(child.name) for child in node.args}
+        within = [child for part in node.body for child in every(part)]
+        used = {child.name for child in within if isinstance(child, nodes.Name)} - slots.keys()
         special = ("varargs", "kwargs", "caller")
-        extra = tuple([scope.bind(each) if each in used else None for each in special])
+        extra = tuple([scope.bind(child) if child in used else None for child in special])
         defaults = self.each(node.defaults, scope)
         body = self.within(node.body, scope)
         return Op("macro", (name, tuple(slots.items()), defaults, body, extra), node.lineno)

@@ -108,31 +108,31 @@ class _Tokenizer:
 
     def tag(self, pattern: Pattern[str], end: str) -> bool:
         """Return whether the tag that continues here is usual, up to the end in `pattern`."""
-        text, found, at = self._text, self.found, self._at
+        text, lexed, at = self._text, self.found, self._at
         brackets: list[str] = []
         while match := (_WITHIN_BRACKETS if brackets else pattern).match(text, at):
             kind = match.lastindex or END
             lexeme = match[kind]
             start, at = match.start(kind), match.end()
             if kind == OPERATOR:
-                found.append(_token(Token, (start, operators[lexeme], lexeme)))
+                lexed.append(_token(Token, (start, operators[lexeme], lexeme)))
                 if lexeme in _CLOSERS:
                     brackets.append(_CLOSERS[lexeme])
                 elif lexeme in _CLOSING and (not brackets or brackets.pop() != lexeme):
                     return False
             elif kind == NAME:
-                found.append(_token(Token, (start, "name", lexeme)))
+                lexed.append(_token(Token, (start, "name", lexeme)))
             elif kind == TEXT:
                 value = _unescape(lexeme[1:-1])
                 if value is None:
                     return False
-                found.append(_token(Token, (start, "string", value)))
+                lexed.append(_token(Token, (start, "string", value)))
             elif kind == INTEGER:
-                found.append(_token(Token, (start, "integer", int(lexeme))))
+                lexed.append(_token(Token, (start, "integer", int(lexeme))))
             elif kind == UNCLOSED:
                 return False
             else:
-                found.append(_token(Token, (start, end, lexeme)))
+                lexed.append(_token(Token, (start, end, lexeme)))
                 self._at = at
                 return True
         return False

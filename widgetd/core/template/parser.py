@@ -86,10 +86,10 @@ class _Environment(Environment):
     def _tokenize(
         self, source: str, name: str | None, filename: str | None = None, state: str | None = None
     ) -> TokenStream:
-        found: Iterable[Token] | None = None if state else tokens(source)
-        if found is None:
-            found = tokens_by_jinja(self.lexer, source, state)
-        return TokenStream(_bound_tokens(found), name, filename)
+        lexed: Iterable[Token] | None = None if state else tokens(source)
+        if lexed is None:
+            lexed = tokens_by_jinja(self.lexer, source, state)
+        return TokenStream(_bound_tokens(lexed), name, filename)
 
 
 def _bound_tokens(stream: Iterable[Token]) -> Iterator[Token]:
@@ -125,10 +125,10 @@ def strict_operators(text: str) -> list[int]:
     """Return the offsets of `===` and `!==` in the tags of a parsed template."""
     if "==" not in text:
         return []
-    found = tokens(text) or list(tokens_by_jinja(_ENVIRONMENT.lexer, text, None))
+    lexed = tokens(text) or list(tokens_by_jinja(_ENVIRONMENT.lexer, text, None))
     return [
         before.lineno
-        for before, after in pairwise(found)
+        for before, after in pairwise(lexed)
         if after.type == "assign" and before.type in exporter.STRICT_OPERATORS
     ]
 
@@ -207,14 +207,14 @@ def _check_size(text: str, limits: Limits) -> None:
 
 def _bounded_nodes(tree: nodes.Node, limits: Limits) -> list[nodes.Node]:
     level: list[nodes.Node] = [tree]
-    found: list[nodes.Node] = []
+    bounded: list[nodes.Node] = []
     depth = 0
     while level:
         depth += 1
         if depth > MAX_HEIGHT:
             raise _too_deep(level[0].lineno)
-        found += level
-        if len(found) > limits.template_nodes:
+        bounded += level
+        if len(bounded) > limits.template_nodes:
             raise Fault(
                 "W1303",
                 None,
@@ -222,7 +222,7 @@ def _bounded_nodes(tree: nodes.Node, limits: Limits) -> list[nodes.Node]:
                 "make it shorter",
             )
         level = [child for node in level for child in children(node)]
-    return found
+    return bounded
 
 
 _LEAVES: Final = frozenset({nodes.Name, nodes.Const, nodes.TemplateData})
@@ -230,44 +230,42 @@ _LEAVES: Final = frozenset({nodes.Name, nodes.Const, nodes.TemplateData})
 
 
 def children(node: nodes.Node) -> list[nodes.Node]:
-    """Return the nodes directly below `node`, in the order of the text."""
     if type(node) in _LEAVES:
         return []
-    found: list[nodes.Node] = []
+    inside: list[nodes.Node] = []
     for name in node.fields:
         value = getattr(node, name, None)
         if isinstance(value, nodes.Node):
-            found.append(value)
+            inside.append(value)
         elif isinstance(value, list):
-            found += [each for each in value if isinstance(each, nodes.Node)]
-    return found
+            inside += [child for child in value if isinstance(child, nodes.Node)]
+    return inside
 
 
 def every(node: nodes.Node) -> list[nodes.Node]:
     """Return `node` and every node below it, outer ones first."""
-    found = [node]
-    for each in found:  # which grows
-        found += children(each)
-    return found
+    reached = [node]
+    for child in reached:  # which grows
+        reached += children(child)
+    return reached
 
 
 def start(node: nodes.Node) -> int:
-    """Return the offset of the first token of `node`."""
     # Jinja gives some nodes that it makes itself no place; no expression begins a template.
-    return min(filter(None, (each.lineno for each in every(node))), default=0)
+    return min(filter(None, (child.lineno for child in every(node))), default=0)
 
 
 def assigned_names(body: list[nodes.Node]) -> set[str]:
     """Return the names that statements of a block bind in that block itself."""
-    found: set[str] = set()
+    assigned: set[str] = set()
     for node in body:
         if isinstance(node, nodes.Assign | nodes.AssignBlock):
-            found.update(target_names(node.target))
+            assigned.update(target_names(node.target))
         elif isinstance(node, nodes.Macro):
-            found.add(node.name)
+            assigned.add(node.name)
         elif isinstance(node, nodes.If):
-            found |= assigned_names([*node.body, *node.elif_, *node.else_])
-    return found
+            assigned |= assigned_names([*node.body, *node.elif_, *node.else_])
+    return assigned
 
 
 def target_names(node: nodes.Node) -> list[str]:

@@ -32,7 +32,7 @@ class Read:
         column: The column in that line.
         guarded: Whether the template allows its absence: by `default`, by a condition on it, or
             because the read is itself such a condition.
-        known: The paths that certainly exist here.
+        certain: The paths that certainly exist here.
         decides: Whether it is a condition as it is, which engines fail on that are strict about
             absence, unlike `x is defined`.
         index: Whether it is a loop's position that the exporter forgot to bind, if no argument has
@@ -43,7 +43,7 @@ class Read:
     line: int
     column: int
     guarded: bool
-    known: frozenset[str]
+    certain: frozenset[str]
     decides: bool = False
     index: bool = False
 
@@ -54,14 +54,14 @@ class _Context:
 
     Attributes:
         names: The path that each bound name stands for; None if it is uncertain.
-        known: The paths that certainly exist.
+        certain: The paths that certainly exist.
         tested: Whether the value is only tested, so that it may be absent.
         decides: Whether it is tested by being true, and not by `is defined` or `default`.
         in_loop: Whether this is in a loop.
     """
 
     names: Names = field(default_factory=dict)
-    known: frozenset[str] = frozenset()
+    certain: frozenset[str] = frozenset()
     tested: bool = False
     decides: bool = False
     in_loop: bool = False
@@ -69,8 +69,8 @@ class _Context:
     def binding(self, names: Names) -> _Context:
         return replace(self, names={**self.names, **names})
 
-    def knowing(self, known: Iterable[str]) -> _Context:
-        return replace(self, known=self.known.union(known))
+    def knowing(self, certain: Iterable[str]) -> _Context:
+        return replace(self, certain=self.certain.union(certain))
 
     def where(self, test: nodes.Node, *, is_true: bool) -> _Context:
         return self.knowing(_certain(test, self.names, when=is_true))
@@ -87,10 +87,10 @@ def reads(tree: nodes.Node, lines: Lines) -> tuple[Read, ...]:
     return tuple(collector.found)
 
 
-def names(found: Iterable[Read]) -> frozenset[str]:
+def names(reads: Iterable[Read]) -> frozenset[str]:
     """Return the arguments at which reads begin, without unbound indexes."""
     return frozenset(
-        read.path.partition(".")[0].partition("[")[0] for read in found if not read.index
+        read.path.partition(".")[0].partition("[")[0] for read in reads if not read.index
     )
 
 
@@ -138,7 +138,7 @@ class _ReadCollector(NodeVisitor):
         if read in NOTHING_NAMES:
             return
         unbound = context.in_loop and name in INDEX_NAMES and name == read
-        guarded = context.tested or read in context.known or unbound
+        guarded = context.tested or read in context.certain or unbound
         line, column = self.lines.location(start(node))
         self.found.append(
             Read(
@@ -146,27 +146,26 @@ class _ReadCollector(NodeVisitor):
                 line=line,
                 column=column,
                 guarded=guarded,
-                known=context.known,
-                decides=context.decides and read not in context.known,
+                certain=context.certain,
+                decides=context.decides and read not in context.certain,
                 index=unbound,
             )
         )
 
     def visit_Filter(self, node: nodes.Filter, context: _Context) -> None:
-        """Visit a filter; `default` provides for absence."""
         read = path(node, context.names)
         provides = node.name in {"default", "d"}
         if node.name == "map" and read is not None:
             self.read(node, read, context)
         if node.node is not None:
             self.visit(node.node, context.testing(provides))
-        for each in (*node.args, *node.kwargs):
-            self.visit(each, context.testing(False))
+        for argument in (*node.args, *node.kwargs):
+            self.visit(argument, context.testing(False))
 
     def visit_Test(self, node: nodes.Test, context: _Context) -> None:
         self.visit(node.node, context.testing())
-        for each in node.args:
-            self.visit(each, context.testing(False))
+        for argument in node.args:
+            self.visit(argument, context.testing(False))
 
     def visit_CondExpr(self, node: nodes.CondExpr, context: _Context) -> None:
         self.visit(node.test, context.testing(decides=True))
@@ -190,16 +189,16 @@ class _ReadCollector(NodeVisitor):
             self.visit(node.node.node, context.testing(False))
         elif not (isinstance(node.node, nodes.Name) and node.node.name in FUNCTIONS):
             self.visit(node.node, context.testing(False))
-        for each in (*node.args, *node.kwargs):
-            self.visit(each, context.testing(False))
+        for argument in (*node.args, *node.kwargs):
+            self.visit(argument, context.testing(False))
 
     def visit_If(self, node: nodes.If, context: _Context) -> Names:
         """Visit branches; after them a name stands for what all agree on."""
         ends = []
-        for each in (node, *node.elif_):
-            self.visit(each.test, context.testing(decides=True))
-            ends.append(self.body(each.body, context.where(each.test, is_true=True)))
-            context = context.where(each.test, is_true=False)
+        for branch in (node, *node.elif_):
+            self.visit(branch.test, context.testing(decides=True))
+            ends.append(self.body(branch.body, context.where(branch.test, is_true=True)))
+            context = context.where(branch.test, is_true=False)
         ends.append(self.body(node.else_, context))
         return {
             name: ends[0].get(name) if len({end.get(name) for end in ends}) == 1 else None
@@ -223,7 +222,6 @@ class _ReadCollector(NodeVisitor):
         self.body(node.else_, context)
 
     def visit_Assign(self, node: nodes.Assign, context: _Context) -> Names:
-        """Visit an assignment; the name stands for the path of its value."""
         self.visit(node.node, context)
         is_name = isinstance(node.target, nodes.Name)
         read = path(node.node, context.names) if is_name else None
@@ -241,16 +239,18 @@ class _ReadCollector(NodeVisitor):
 
     def visit_Macro(self, node: nodes.Macro, context: _Context) -> Names:
         """Visit a macro; what its parameters stand for depends on the calls."""
-        for each in node.defaults:
-            self.visit(each, context)
-        names = [each.name for each in node.args]
+        for default in node.defaults:
+            self.visit(default, context)
+        names = [default.name for default in node.args]
         own = dict.fromkeys([*names, "varargs", "kwargs", "caller", node.name])
         self.body(node.body, context.binding(own))
         return {node.name: None}
 
     def visit_CallBlock(self, node: nodes.CallBlock, context: _Context) -> None:
         self.visit(node.call, context)
-        self.body(node.body, context.binding(dict.fromkeys(each.name for each in node.args)))
+        self.body(
+            node.body, context.binding(dict.fromkeys(argument.name for argument in node.args))
+        )
 
     def visit_FilterBlock(self, node: nodes.FilterBlock, context: _Context) -> None:
         self.body(node.body, context)
@@ -298,9 +298,9 @@ def _filter_path(node: nodes.Filter, around: str) -> str | None:
         return around
     if node.name in _ONE_ELEMENT:
         return f"{around}[]"
-    for each in node.kwargs if node.name == "map" else ():
-        if each.key == "attribute" and isinstance(each.value, nodes.Const):
-            return f"{around}[].{each.value.value}"
+    for keyword in node.kwargs if node.name == "map" else ():
+        if keyword.key == "attribute" and isinstance(keyword.value, nodes.Const):
+            return f"{around}[].{keyword.value.value}"
     return None
 
 
@@ -314,7 +314,7 @@ def _certain(test: nodes.Node, names: Names, *, when: bool) -> frozenset[str]:
     if isinstance(test, nodes.Not):
         return _certain(test.node, names, when=not when)
     if isinstance(test, nodes.And | nodes.Or):
-        left, right = (_certain(each, names, when=when) for each in (test.left, test.right))
+        left, right = (_certain(side, names, when=when) for side in (test.left, test.right))
         return left | right if isinstance(test, nodes.And) is when else left & right
     if isinstance(test, nodes.Compare):
         certain = _compares_to_something(test, when=when)
@@ -336,8 +336,8 @@ def _compares_to_something(test: nodes.Compare, *, when: bool) -> bool:
 
 
 def _around(node: nodes.Node, names: Names) -> frozenset[str]:
-    found = path(node, names)
-    if found is None:
+    whole = path(node, names)
+    if whole is None:
         return frozenset()
-    steps = [at for at, char in enumerate(found) if char in ".["]
-    return frozenset({found, *(found[:at] for at in steps)})
+    steps = [at for at, char in enumerate(whole) if char in ".["]
+    return frozenset({whole, *(whole[:at] for at in steps)})

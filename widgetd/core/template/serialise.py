@@ -38,7 +38,6 @@ quote = encode_basestring
 
 
 def text(budget: Budget, value: Value) -> str:
-    """Return `value` as running text; long ones are charged here."""
     if type(value) is str:
         return value
     if value is ABSENT:
@@ -74,9 +73,9 @@ def javascript_text(budget: Budget, value: Value) -> str:
     if isinstance(value, list | tuple):
         _afford(budget, value)
         parts: list[str] = []
-        for each in value:
+        for item in value:
             budget.step()
-            parts.append("" if each is None else javascript_text(budget, each))
+            parts.append("" if item is None else javascript_text(budget, item))
             budget.text(len(parts[-1]) + 1)
         return ",".join(parts)
     return text(budget, value)
@@ -121,14 +120,12 @@ def _afford(budget: Budget, value: Value) -> None:
 
 
 def integer(value: int) -> str:
-    """Return the digits of an integer, unless printing them would take long."""
     if value.bit_length() > MAX_BITS:
         raise RenderError("a number is too large to show")
     return str(value)
 
 
 def number(value: float) -> str:
-    """Return a float as JavaScript would print it: without a fraction if it is integral."""
     if value.is_integer() and abs(value) < MAX_EXACT:
         return str(int(value))
     return str(value)
@@ -152,12 +149,12 @@ def _show_all(budget: Budget, value: Value, parts: list[str], brackets: str) -> 
     start, end = brackets[0], brackets[1]
     budget.text(2)
     between = start
-    for each in value:
+    for item in value:
         parts.append(between)
-        _show(budget, each, parts)
+        _show(budget, item, parts)
         if isinstance(value, dict):
             parts.append(": ")
-            _show(budget, value[each], parts)
+            _show(budget, value[item], parts)
         between = ", "
     parts += (end,) if value else (start, end)
 

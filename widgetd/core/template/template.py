@@ -98,7 +98,6 @@ class Template:
 
     @cached_property
     def warnings(self) -> tuple[Finding, ...]:
-        """Return the findings that need no arguments."""
         parsed, lines = self._parse(), Lines(self._text)
         findings = [
             *_commas(self._context(parsed), lines),
@@ -112,10 +111,10 @@ class Template:
         """Return constructs that other readers of templates misread, each with its line."""
         parsed, lines = self._parse(), Lines(self._text)
         strict = (lines.location(place)[0] for place in strict_operators(self._text))
-        found = _unusual(parsed, self._context(parsed))
+        odd = _unusual(parsed, self._context(parsed))
         return (
             *(("strict", line) for line in strict),
-            *((kind, lines.location(start(node))[0]) for kind, node in found),
+            *((kind, lines.location(start(node))[0]) for kind, node in odd),
         )
 
     @property
@@ -305,9 +304,9 @@ def _unusual(parsed: Parsed, context: JsonContext) -> Iterator[tuple[Unusual, no
         if isinstance(node, nodes.Add):
             # A text is added to what is none, as far as one of them stands there.
             texts = {
-                isinstance(each, nodes.Concat)
-                or (isinstance(each, nodes.Const) and type(each.value) is str)
-                for each in (node.left, node.right)
+                isinstance(side, nodes.Concat)
+                or (isinstance(side, nodes.Const) and type(side.value) is str)
+                for side in (node.left, node.right)
             }
             if len(texts) == 2:
                 yield "sum", node
@@ -368,12 +367,12 @@ def _lost(body: list[nodes.Node], lines: Lines, *, alone: bool) -> Iterator[Find
 
 
 def _lost_in(output: nodes.Output, lines: Lines, *, spared: bool) -> Iterator[Finding]:
-    for each in output.nodes:
-        value = each.node if isinstance(each, nodes.Filter) and each.name == "tojson" else each
-        joined = [node for node in every(each) if isinstance(node, nodes.Concat)]
+    for child in output.nodes:
+        value = child.node if isinstance(child, nodes.Filter) and child.name == "tojson" else child
+        joined = [node for node in every(child) if isinstance(node, nodes.Concat)]
         whole = not spared and _is_none(value)
         if whole or any(_is_none(part) for node in joined for part in node.nodes):
-            line, column = lines.location(start(each))
+            line, column = lines.location(start(child))
             yield Finding(
                 code="W1307",
                 line=line,

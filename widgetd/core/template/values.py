@@ -192,7 +192,6 @@ def elements(budget: Budget, value: Value) -> list[Value] | tuple[Value, ...]:
 
 
 def count(budget: Budget, value: Value) -> None:
-    """Charge one step for each element of `value`."""
     if isinstance(value, list | tuple | dict | str):
         budget.step(len(value))
 
@@ -209,7 +208,6 @@ def to_list(value: Value) -> list[Value] | tuple[Value, ...]:
 
 
 def length(value: Value) -> int:
-    """Return the number of elements, entries or characters."""
     if value is None:
         return 0
     if isinstance(value, list | tuple | dict | str | Absent):
@@ -252,36 +250,36 @@ def measure(
         return value.weight, value.height
     if type(value) is tuple:  # of ours, and gone before the render is over
         return _measure_all(budget, value)
-    known = budget.weights.get(id(value))
-    if known is None:
-        known = budget.weights[id(value)] = (value, *_measure_all(budget, value))
-    return known[1:]
+    weighed = budget.weights.get(id(value))
+    if weighed is None:
+        weighed = budget.weights[id(value)] = (value, *_measure_all(budget, value))
+    return weighed[1:]
 
 
 def _measure_all(budget: Budget, root: Value) -> tuple[int, int]:
     reach = budget.steps * VALUES_PER_STEP
     believed = frozenset() if budget.sizes_stale else _MADE
-    known: dict[int, tuple[int, int]] = {}
+    weighed: dict[int, tuple[int, int]] = {}
     pending, seen = [root], 0
     while pending:
         value = pending[-1]
-        if id(value) in known:
+        if id(value) in weighed:
             pending.pop()
             continue
         inside = [*value, *value.values()] if isinstance(value, dict) else value
         heavy, height, complete = 1, 1, True
-        for each in inside:
-            kind_of = type(each)
+        for item in inside:
+            kind_of = type(item)
             if kind_of is str:
-                heavy += len(each) + LEAF
-            elif kind_of not in HOLDERS and not isinstance(each, list | dict | tuple):
-                heavy += weight(budget, each) if kind_of is int else LEAF
-            elif (kind_of in believed and each.weight) or id(each) in known:
-                more, tall = known.get(id(each)) or (each.weight, each.height)
+                heavy += len(item) + LEAF
+            elif kind_of not in HOLDERS and not isinstance(item, list | dict | tuple):
+                heavy += weight(budget, item) if kind_of is int else LEAF
+            elif (kind_of in believed and item.weight) or id(item) in weighed:
+                more, tall = weighed.get(id(item)) or (item.weight, item.height)
                 heavy += more
                 height = max(height, tall + 1)
             else:
-                pending.append(each)
+                pending.append(item)
                 complete = False
         seen += len(inside)
         if seen > reach or heavy > budget.heaviest:
@@ -289,14 +287,13 @@ def _measure_all(budget: Budget, root: Value) -> tuple[int, int]:
         if height > MAX_NESTING:
             raise too_deep()
         if complete:
-            known[id(value)] = heavy, height
+            weighed[id(value)] = heavy, height
             pending.pop()
     budget.step(seen // VALUES_PER_STEP)
-    return known[id(root)]
+    return weighed[id(root)]
 
 
 def sublist(budget: Budget, values: Iterable[Value]) -> TemplateList:
-    """Return a list of `values` of one value, each charged and each there once."""
     return _holding(budget, TemplateList(values))
 
 
@@ -305,7 +302,6 @@ def new_list(budget: Budget, values: Iterable[Value]) -> TemplateList:
 
 
 def new_dict(budget: Budget, entries: Any) -> TemplateDict:
-    """Return an object of `entries`, each charged."""
     return _holding(budget, TemplateDict(entries), weighs=True)
 
 
@@ -356,7 +352,6 @@ def hold(value: Value) -> None:
 
 
 def too_deep() -> RenderError:
-    """Return the failure of values that nest too deeply."""
     return RenderError("lists and objects nest too deeply")
 
 
@@ -409,9 +404,9 @@ def _reaches(budget: Budget, value: Value, sought: TemplateList | TemplateDict) 
     level, seen = [value], {id(value)}
     while level:
         inside: list[Value] = []
-        for each in level:
-            budget.step(len(each) // VALUES_PER_STEP)
-            for held in each.values() if isinstance(each, dict) else each:
+        for container in level:
+            budget.step(len(container) // VALUES_PER_STEP)
+            for held in container.values() if isinstance(container, dict) else container:
                 if held is sought:
                     return True
                 if type(held) in _MADE and id(held) not in seen:

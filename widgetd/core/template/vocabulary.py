@@ -73,12 +73,12 @@ def require(sort: str, name: str, place: int) -> None:
     Raises:
         Fault: `W1302`, at the offset `place`.
     """
-    refused, known = _REFUSED[sort], VOCABULARY[f"{sort}s"]
+    refused, names = _REFUSED[sort], VOCABULARY[f"{sort}s"]
     if name in refused:
-        shown = f"{name}()" if sort == "function" else f"the {sort} '{name}'"
-        raise Fault("W1302", place, f"{shown} is not available", refused[name])
-    if name not in known:
-        advice = did_you_mean(name, known, f"known are {', '.join(sorted(known))}")
+        subject = f"{name}()" if sort == "function" else f"the {sort} '{name}'"
+        raise Fault("W1302", place, f"{subject} is not available", refused[name])
+    if name not in names:
+        advice = did_you_mean(name, names, f"known are {', '.join(sorted(names))}")
         raise Fault("W1302", place, f"there is no {sort} '{name}'", advice)
 
 
@@ -123,24 +123,26 @@ def bind(
             require(inner, args[at], place)
     if not named or "kwargs" in bound.arguments:
         return args, named
-    given = bound.arguments
+    passed = bound.arguments
     parameters = list(bound.signature.parameters.values())
-    while parameters[-1].name not in given:
+    while parameters[-1].name not in passed:
         parameters.pop()
     # An argument in between that was left out is written as its default.
-    return tuple([given.get(each.name, literal(each.default)) for each in parameters]), {}
+    return tuple(
+        [passed.get(parameter.name, literal(parameter.default)) for parameter in parameters]
+    ), {}
 
 
 @cache
 def _signature(sort: str, name: str) -> Signature:
     parameters = []
-    for each in VOCABULARY[f"{sort}s"][name]["operands"]:
-        if each == "*":
+    for operand in VOCABULARY[f"{sort}s"][name]["operands"]:
+        if operand == "*":
             parameters.append(Parameter("args", Parameter.VAR_POSITIONAL))
-        elif each == "**":
+        elif operand == "**":
             parameters.append(Parameter("kwargs", Parameter.VAR_KEYWORD))
         else:
-            word, default = (each, Parameter.empty) if isinstance(each, str) else each
+            word, default = (operand, Parameter.empty) if isinstance(operand, str) else operand
             parameters.append(Parameter(word, Parameter.POSITIONAL_OR_KEYWORD, default=default))
     return Signature(parameters)
 
@@ -192,7 +194,9 @@ def _is_in_page(op: Op) -> bool:
     if op.name == "#":
         return bool(abs(op.operands[0]) <= MAX_EXACT)
     if op.name == "m":
-        return not op.operands[-1] and any(_has(each, op.operands[0]) for each in _METHOD_SORTS)
+        return not op.operands[-1] and any(
+            _has(method_sort, op.operands[0]) for method_sort in _METHOD_SORTS
+        )
     if op.name == "loop":
         return _has("loop members", op.operands[1])
     if op.name == "for":

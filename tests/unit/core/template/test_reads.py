@@ -87,7 +87,7 @@ def test_read_has_its_place_and_the_names_certainly_present() -> None:
     source = "{% if a %}\n{% for x in xs %}\n{{ x.y }}{% endfor %}{% endif %}"
 
     assert reads(source)[-1] == Read(
-        path="xs[].y", line=3, column=4, guarded=False, known=frozenset({"a", "xs", "xs[]"})
+        path="xs[].y", line=3, column=4, guarded=False, certain=frozenset({"a", "xs", "xs[]"})
     )
 
 

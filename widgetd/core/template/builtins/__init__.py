@@ -81,7 +81,7 @@ def _map(budget: Budget, value: Value, *args: Value, **kwargs: Value) -> Value:
         raise RenderError("map needs the name of a filter, or attribute='…'")
     function = _lookup("filter", args[0], FILTERS)
     return new_list(
-        budget, [function(budget, each, *args[1:], **kwargs) for each in to_list(value)]
+        budget, [function(budget, element, *args[1:], **kwargs) for element in to_list(value)]
     )
 
 
@@ -94,13 +94,13 @@ def _lookup(sort: str, name: Value, functions: Mapping[str, Function]) -> Functi
 
 def _chooser(*, keep: bool, by_attribute: bool) -> Function:
     def choose(budget: Budget, value: Value, *args: Value, **kwargs: Value) -> Value:
-        given = list(args)
-        read = lists.getter(budget, given.pop(0) if by_attribute and given else None)
-        test = _lookup("test", given.pop(0), TESTS) if given else lambda _budget, held: bool(held)
+        rest = list(args)
+        read = lists.getter(budget, rest.pop(0) if by_attribute and rest else None)
+        test = _lookup("test", rest.pop(0), TESTS) if rest else lambda _budget, held: bool(held)
         chosen = [
-            each
-            for each in to_list(value)
-            if bool(test(budget, read(each), *given, **kwargs)) is keep
+            element
+            for element in to_list(value)
+            if bool(test(budget, read(element), *rest, **kwargs)) is keep
         ]
         return sublist(budget, chosen)
 

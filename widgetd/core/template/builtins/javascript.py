@@ -55,7 +55,6 @@ def truthy(value: Value) -> bool:
 
 
 def number(budget: Budget, value: Value) -> float | int:
-    """Return `value` as a number, NaN if it is none."""
     if isinstance(value, bool):
         return int(value)
     if isinstance(value, int | float):
@@ -66,11 +65,11 @@ def number(budget: Budget, value: Value) -> float | int:
         value = javascript_text(budget, value)
     if isinstance(value, str):
         budget.scan(len(value))
-        shown = value.strip()
-        if not shown:
+        digits = value.strip()
+        if not digits:
             return 0
-        if _DECIMAL.fullmatch(shown):
-            return _to_number(float(shown))
+        if _DECIMAL.fullmatch(digits):
+            return _to_number(float(digits))
     return math.nan
 
 
@@ -85,19 +84,19 @@ def _arithmetic(compute: Callable[[float, float], float]) -> Binary:
     def apply(budget: Budget, left: Value, right: Value) -> Value:
         if left is ABSENT or right is ABSENT:
             return ABSENT
-        one, other = number(budget, left), number(budget, right)
+        first, other = number(budget, left), number(budget, right)
         try:
-            return _to_number(compute(_to_number(one), _to_number(other)))
+            return _to_number(compute(_to_number(first), _to_number(other)))
         except (OverflowError, ValueError):
             return math.nan
 
     return apply
 
 
-def _divide(one: float, other: float) -> float:
+def _divide(dividend: float, other: float) -> float:
     if other:
-        return one / other
-    return math.nan if not one or math.isnan(one) else math.copysign(math.inf, one)
+        return dividend / other
+    return math.nan if not dividend or math.isnan(dividend) else math.copysign(math.inf, dividend)
 
 
 _sum: Final = _arithmetic(operator.add)
@@ -111,8 +110,7 @@ def add(budget: Budget, left: Value, right: Value) -> Value:
 
 
 def concat(budget: Budget, *parts: Value) -> str:
-    """Concatenate the texts of `parts`."""
-    texts = [each if type(each) is str else javascript_text(budget, each) for each in parts]
+    texts = [part if type(part) is str else javascript_text(budget, part) for part in parts]
     budget.text(sum(map(len, texts)))
     return "".join(texts)
 
@@ -140,7 +138,7 @@ def equal(budget: Budget, left: Value, right: Value) -> bool:
     if isinstance(left, _HOLDERS) and isinstance(right, _HOLDERS):
         return left is right
     if isinstance(left, str) or isinstance(right, str):
-        others = [each for each in (left, right) if not isinstance(each, (str, *_HOLDERS))]
+        others = [operand for operand in (left, right) if not isinstance(operand, (str, *_HOLDERS))]
         if not others:
             return same(budget, javascript_text(budget, left), javascript_text(budget, right))
     return bool(number(budget, left) == number(budget, right))
@@ -164,7 +162,7 @@ OPERATORS: Final[Mapping[str, Binary]] = MappingProxyType(
         "-": _arithmetic(operator.sub),
         "*": _arithmetic(operator.mul),
         "/": _arithmetic(_divide),
-        "%": _arithmetic(lambda one, other: math.fmod(one, other) if other else math.nan),
+        "%": _arithmetic(lambda left, other: math.fmod(left, other) if other else math.nan),
         "===": same,
         "!==": lambda budget, left, right: not same(budget, left, right),
         "==": equal,
@@ -193,13 +191,13 @@ def _join(budget: Budget, value: Value, separator: Value = ABSENT) -> Value:
     between = "," if separator is ABSENT else javascript_text(budget, separator)
     if isinstance(value, str):
         raise RenderError("a text cannot be joined")
-    shown = ["" if is_nothing(each) else javascript_text(budget, each) for each in to_list(value)]
-    budget.text(sum(map(len, shown)) + len(between) * len(shown))
-    return between.join(shown)
+    texts = ["" if is_nothing(item) else javascript_text(budget, item) for item in to_list(value)]
+    budget.text(sum(map(len, texts)) + len(between) * len(texts))
+    return between.join(texts)
 
 
 def _slice(budget: Budget, value: Value, start: Value = ABSENT, stop: Value = ABSENT) -> Value:
-    first, end = (None if each is ABSENT else _whole(budget, each) for each in (start, stop))
+    first, end = (None if bound is ABSENT else _whole(budget, bound) for bound in (start, stop))
     return part(budget, value, first, end, None)
 
 
@@ -213,7 +211,7 @@ def _includes(budget: Budget, value: Value, sought: Value = ABSENT) -> bool:
         part_of = javascript_text(budget, sought)
         budget.search(len(value), len(part_of))
         return part_of in value
-    return any(same(budget, each, sought) for each in to_list(value))
+    return any(same(budget, item, sought) for item in to_list(value))
 
 
 def _to_fixed(budget: Budget, value: Value, digits: Value = 0) -> Value:
@@ -250,8 +248,8 @@ def _concat(budget: Budget, value: Value, other: Value = ABSENT) -> Value:
 def flatten(budget: Budget, values: Iterable[Value]) -> Value:
     """Return a list in which each list among `values` is replaced by its elements."""
     flat: list[Value] = []
-    for each in values:
-        inside = list(each) if isinstance(each, _LISTS) else [each]
+    for item in values:
+        inside = list(item) if isinstance(item, _LISTS) else [item]
         budget.step(len(inside))
         flat += inside
     return new_list(budget, flat)
@@ -260,7 +258,7 @@ def flatten(budget: Budget, values: Iterable[Value]) -> Value:
 def _index_of(budget: Budget, value: Value, sought: Value = ABSENT) -> int:
     if isinstance(value, str):
         return text.find(budget, value, javascript_text(budget, sought))
-    return next((at for at, each in enumerate(to_list(value)) if same(budget, each, sought)), -1)
+    return next((at for at, item in enumerate(to_list(value)) if same(budget, item, sought)), -1)
 
 
 def _padding(*, at_start: bool) -> Method:
@@ -305,11 +303,11 @@ def _reverse(budget: Budget, value: Value) -> Value:
 
 def _sort(budget: Budget, value: Value) -> Value:
     """Sort by text in the order of UTF-16; what is absent comes last."""
-    each = to_list(require_list(value))
-    budget.step(len(each) * len(each).bit_length())
-    keys = [javascript_text(budget, one).encode("utf-16-be", "surrogatepass") for one in each]
-    order = sorted(range(len(each)), key=lambda at: (each[at] is ABSENT, keys[at]))
-    return sublist(budget, [each[at] for at in order])
+    elements = to_list(require_list(value))
+    budget.step(len(elements) * len(elements).bit_length())
+    keys = [javascript_text(budget, item).encode("utf-16-be", "surrogatepass") for item in elements]
+    order = sorted(range(len(elements)), key=lambda at: (elements[at] is ABSENT, keys[at]))
+    return sublist(budget, [elements[at] for at in order])
 
 
 def _split(budget: Budget, value: str, separator: Value = ABSENT) -> Value:
@@ -339,13 +337,13 @@ def _substring(budget: Budget, value: str, start: Value = ABSENT, stop: Value = 
 
 def _locale_compare(budget: Budget, value: str, other: Value = ABSENT) -> int:
     """Compare letters first, then accents, then case, as dictionaries do."""
-    one, two = (_collation_key(each) for each in (value, javascript_text(budget, other)))
-    return (one > two) - (one < two)
+    first, two = (_collation_key(string) for string in (value, javascript_text(budget, other)))
+    return (first > two) - (first < two)
 
 
 def _collation_key(value: str) -> tuple[str, str, str]:
     accented = unicodedata.normalize("NFKD", value)
-    plain = "".join(each for each in accented if not unicodedata.combining(each))
+    plain = "".join(char for char in accented if not unicodedata.combining(char))
     return plain.casefold(), accented.casefold(), value.swapcase()
 
 
@@ -388,11 +386,11 @@ Function = Callable[["Budget", list[Value]], Value]
 
 def _rounding(compute: Callable[..., float]) -> Function:
     def apply(budget: Budget, args: list[Value]) -> Value:
-        if not args or any(each is ABSENT for each in args):
+        if not args or any(arg is ABSENT for arg in args):
             return ABSENT
-        given = [_to_number(number(budget, each)) for each in args]
+        numbers = [_to_number(number(budget, arg)) for arg in args]
         try:
-            return _to_number(compute(*given)) if all(map(math.isfinite, given)) else math.nan
+            return _to_number(compute(*numbers)) if all(map(math.isfinite, numbers)) else math.nan
         except (ArithmeticError, ValueError):
             return math.nan
 
@@ -414,10 +412,10 @@ def _parsing(pattern: Pattern[str]) -> Function:
     def parse(budget: Budget, args: list[Value]) -> Value:
         if not args or args[0] is ABSENT:
             return ABSENT
-        shown = javascript_text(budget, args[0])
-        budget.scan(len(shown))
-        found = pattern.match(shown.strip())
-        return _to_number(float(found.group())) if found else math.nan
+        digits = javascript_text(budget, args[0])
+        budget.scan(len(digits))
+        match = pattern.match(digits.strip())
+        return _to_number(float(match.group())) if match else math.nan
 
     return parse
 
@@ -435,15 +433,15 @@ def _of_object(entry: Callable[[Budget, Value, Value], Value]) -> Function:
     def list_entries(budget: Budget, args: list[Value]) -> Value:
         value = args[0] if args else ABSENT
         if isinstance(value, str | list | tuple):
-            value = {str(at): each for at, each in enumerate(value)}
+            value = {str(at): item for at, item in enumerate(value)}
         elif not isinstance(value, dict):
             value = {}
         budget.step(len(value))
-        shown = {javascript_text(budget, key): each for key, each in value.items()}
+        named = {javascript_text(budget, key): item for key, item in value.items()}
         # JavaScript lists keys that are indexes first, by their number.
-        indexes = sorted((key for key in shown if _INDEX.fullmatch(key)), key=int)
-        ordered = dict.fromkeys([*indexes, *shown])
-        return new_list(budget, [entry(budget, key, shown[key]) for key in ordered])
+        indexes = sorted((key for key in named if _INDEX.fullmatch(key)), key=int)
+        ordered = dict.fromkeys([*indexes, *named])
+        return new_list(budget, [entry(budget, key, named[key]) for key in ordered])
 
     return list_entries
 
@@ -483,22 +481,22 @@ Turn = Callable[..., Value]
 
 
 def _passing(values: list[Value], turn: Turn) -> Iterator[Value]:
-    return (each for at, each in enumerate(values) if truthy(turn(each, at)))
+    return (item for at, item in enumerate(values) if truthy(turn(item, at)))
 
 
 def _reduce(_budget: Budget, values: list[Value], turn: Turn, *initial: Value) -> Value:
     if not values and not initial:
         return ABSENT
     rest = values if initial else values[1:]
-    made = initial[0] if initial else values[0]
-    for at, each in enumerate(rest, start=len(values) - len(rest)):
-        made = turn(made, each, at)
-    return made
+    result = initial[0] if initial else values[0]
+    for at, item in enumerate(rest, start=len(values) - len(rest)):
+        result = turn(result, item, at)
+    return result
 
 
 def _sort_by(budget: Budget, values: list[Value], turn: Turn) -> Value:
-    def compare(one: Value, other: Value) -> int:
-        order = number(budget, turn(one, other))
+    def compare(left: Value, other: Value) -> int:
+        order = number(budget, turn(left, other))
         return (order > 0) - (order < 0)
 
     return sublist(budget, sorted(values, key=cmp_to_key(compare)))
@@ -507,12 +505,12 @@ def _sort_by(budget: Budget, values: list[Value], turn: Turn) -> Value:
 LOOPS: Final[Mapping[str, Callable[..., Value]]] = MappingProxyType(
     {
         "map": lambda budget, values, turn: new_list(
-            budget, [turn(each, at) for at, each in enumerate(values)]
+            budget, [turn(item, at) for at, item in enumerate(values)]
         ),
         "filter": lambda budget, values, turn: new_list(budget, _passing(values, turn)),
         "find": lambda _budget, values, turn: next(_passing(values, turn), ABSENT),
         "findIndex": lambda _budget, values, turn: next(
-            (at for at, each in enumerate(values) if truthy(turn(each, at))), -1
+            (at for at, item in enumerate(values) if truthy(turn(item, at))), -1
         ),
         "flatMap": lambda budget, values, turn: flatten(
             budget, [turn(each, at) for at, each in enumerate(values)]
@@ -530,5 +528,4 @@ LOOPS: Final[Mapping[str, Callable[..., Value]]] = MappingProxyType(
 
 
 def turns(name: str, count: int) -> int:
-    """Return how often a method calls its function for `count` elements at most."""
     return count * count.bit_length() if name in {"sort", "toSorted"} else count

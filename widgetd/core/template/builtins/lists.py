@@ -105,7 +105,7 @@ class _Keys(tuple[Value, ...]):
 
 def _rank(held: Value) -> tuple[Value, ...]:
     if isinstance(held, _Keys):
-        return (False, tuple(_rank(each) for each in held))
+        return (False, tuple(_rank(item) for item in held))
     return (True,) if is_nothing(held) else (False, held)
 
 
@@ -121,7 +121,9 @@ def sort(
     values = to_list(value)
     budget.step(len(names) + (len(names) - 1) * len(values))
     keys = [_fold_case(budget, getter(budget, name), case_sensitive) for name in names]
-    key = keys[0] if len(keys) == 1 else lambda each: _Keys(one(each) for one in keys)
+    key = (
+        keys[0] if len(keys) == 1 else lambda element: _Keys(sort_key(element) for sort_key in keys)
+    )
     return sublist(budget, _sort(budget, values, key, reverse=bool(reverse)))
 
 
@@ -132,7 +134,6 @@ def dictsort(
     by: Value = "key",
     reverse: Value = False,
 ) -> Value:
-    """Return the entries of an object as pairs, sorted by key or value."""
     if by not in {"key", "value"}:
         raise RenderError("an object can only be sorted by 'key' or 'value'")
     key = _fold_case(budget, getter(budget, int(by == "value")), case_sensitive)
@@ -140,7 +141,6 @@ def dictsort(
 
 
 def items(budget: Budget, value: Value) -> Value:
-    """Return the entries of an object as pairs."""
     if is_nothing(value):
         return TemplateList()
     if not isinstance(value, dict):
@@ -156,11 +156,11 @@ def unique(
     key = _fold_case(budget, getter(budget, attribute), case_sensitive)
     seen: set[Value] = set()
     unique = []
-    for each in to_list(value):
-        mark = _mark(budget, key(each))
+    for element in to_list(value):
+        mark = _mark(budget, key(element))
         if mark not in seen:
             seen.add(mark)
-            unique.append(each)
+            unique.append(element)
     return sublist(budget, unique)
 
 
@@ -182,8 +182,8 @@ def _extreme(*, reverse: bool) -> Callable[..., Value]:
         budget: Budget, value: Value, case_sensitive: Value = False, attribute: Value = None
     ) -> Value:
         key = _fold_case(budget, getter(budget, attribute), case_sensitive)
-        known = [each for each in to_list(value) if not is_nothing(key(each))]
-        ordered = _sort(budget, known, key, reverse=reverse)
+        present = [element for element in to_list(value) if not is_nothing(key(element))]
+        ordered = _sort(budget, present, key, reverse=reverse)
         return ordered[0] if ordered else ABSENT
 
     return extreme
@@ -197,7 +197,9 @@ def join(budget: Budget, value: Value, d: Value = "", attribute: Value = None) -
     if is_nothing(attribute):
         return join_with(budget, text(budget, d), value)
     read = getter(budget, attribute)
-    return join_with(budget, text(budget, d), [read(each) for each in elements(budget, value)])
+    return join_with(
+        budget, text(budget, d), [read(element) for element in elements(budget, value)]
+    )
 
 
 def _end(at: int) -> Callable[[Budget, Value], Value]:
@@ -213,12 +215,10 @@ last: Final = _end(-1)
 
 
 def copy_list(budget: Budget, value: Value) -> Value:
-    """Return a new list of the elements, keys or characters."""
     return sublist(budget, to_list(value))
 
 
 def reverse(budget: Budget, value: Value) -> Value:
-    """Reverse a list or a text."""
     if isinstance(value, str):
         budget.text(len(value))
         return value[::-1]
@@ -232,16 +232,15 @@ def default(
 
 
 def slices(budget: Budget, value: Value, slices: Value, fill_with: Value = None) -> Value:
-    """Split a list into `slices` lists of nearly the same length."""
     values, count = to_list(value), whole(slices, "slices")
     if count < 1:
         raise RenderError("'slices' must be at least 1")
     budget.step(count)
     hold(fill_with)
-    each, extra = divmod(len(values), count)
+    length, extra = divmod(len(values), count)
     parts, start = [], 0
     for number in range(count):
-        end = start + each + (number < extra)
+        end = start + length + (number < extra)
         fill = [fill_with] if fill_with is not None and number >= extra else []
         parts.append(TemplateList([*values[start:end], *fill]))
         start = end
@@ -274,16 +273,15 @@ def groupby(
     key = _fold_case(budget, read, case_sensitive)
     ordered = _sort(budget, to_list(value), key)
     hold(default)
-    groups = [TemplateList(run) for _, run in runs(ordered, lambda each: _rank(key(each)))]
-    return new_unsized(Group((read(each[0]), each)) for each in groups)
+    groups = [TemplateList(run) for _, run in runs(ordered, lambda group: _rank(key(group)))]
+    return new_unsized(Group((read(members[0]), members)) for members in groups)
 
 
 def total(budget: Budget, value: Value, attribute: Value = None, start: Value = 0) -> Value:
-    """Return the sum of the elements, or of their values under `attribute`."""
     read = getter(budget, attribute)
     result = start
-    for each in to_list(value):
-        field = read(each)
+    for element in to_list(value):
+        field = read(element)
         result = result if is_nothing(field) else add(budget, result, field)
     return result
 
@@ -326,14 +324,12 @@ def pop(budget: Budget, subject: list[Value], at: Value = -1) -> Value:
 
 
 def count(budget: Budget, subject: list[Value], value: Value) -> int:
-    """Return how often a list contains `value`."""
-    return sum([equal(budget, value, each) for each in subject])
+    return sum([equal(budget, value, element) for element in subject])
 
 
 def index(budget: Budget, subject: list[Value], value: Value) -> int:
-    """Return the first position of `value`."""
-    for at, each in enumerate(subject):
-        if equal(budget, value, each):
+    for at, element in enumerate(subject):
+        if equal(budget, value, element):
             return at
     raise RenderError("the list does not hold this value")
 

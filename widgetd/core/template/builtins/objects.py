@@ -150,7 +150,7 @@ class Joiner(RuntimeObject):
 
 
 def _range(budget: Budget, args: list[Value], kwargs: dict[str, Value]) -> Value:
-    numbers = [_whole(each) for each in args]
+    numbers = [_whole(arg) for arg in args]
     if kwargs or not 1 <= len(numbers) <= 3:
         raise RenderError("range takes one to three whole numbers")
     if len(numbers) == 3 and numbers[2] == 0:
@@ -172,11 +172,11 @@ def _whole(value: Value) -> int:
 
 def _entries(budget: Budget, args: list[Value], kwargs: dict[str, Value]) -> dict[Value, Value]:
     entries: dict[Value, Value] = {}
-    for each in [*args, kwargs]:
-        if not isinstance(each, dict):
-            raise RenderError(f"an object cannot be made of {kind(each)}")
-        budget.step(len(each))
-        entries.update(each)
+    for part in [*args, kwargs]:
+        if not isinstance(part, dict):
+            raise RenderError(f"an object cannot be made of {kind(part)}")
+        budget.step(len(part))
+        entries.update(part)
     return entries
 
 

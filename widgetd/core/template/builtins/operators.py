@@ -39,7 +39,6 @@ Binary = Callable[["Budget", Value, Value], Value]
 
 
 def concat(budget: Budget, *parts: Value) -> str:
-    """Concatenate the texts of `parts`."""
     texts = [text(budget, part) for part in parts]
     budget.text(sum(map(len, texts)))
     return "".join(texts)
@@ -65,7 +64,6 @@ def add(budget: Budget, left: Value, right: Value) -> Value:
 
 
 def multiply(budget: Budget, left: Value, right: Value) -> Value:
-    """Return the product of numbers, or a text or list repeated."""
     if is_number(left) and is_number(right):
         return require_computable(require_computable(left) * require_computable(right))
     if is_nothing(left) or is_nothing(right):
@@ -133,7 +131,6 @@ def remainder(budget: Budget, left: Value, right: Value) -> Value:
 
 
 def negative(_budget: Budget, value: Value) -> Value:
-    """Return the number with the opposite sign."""
     if is_nothing(value):
         return ABSENT
     if not is_number(value):
@@ -142,7 +139,6 @@ def negative(_budget: Budget, value: Value) -> Value:
 
 
 def positive(budget: Budget, value: Value) -> Value:
-    """Return the number itself."""
     return value if is_nothing(value) else -negative(budget, value)
 
 
@@ -226,7 +222,6 @@ MAX_PRECISION: Final = 30
 
 
 def absolute(_budget: Budget, value: Value) -> Value:
-    """Return the number without its sign."""
     if is_nothing(value):
         return ABSENT
     if not is_number(value):

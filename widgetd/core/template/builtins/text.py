@@ -93,15 +93,14 @@ rstrip: Final = _stripping(str.rstrip)
 def replace(budget: Budget, value: Value, old: Value, new: Value, count: Value = None) -> str:
     string, old, new = text(budget, value), text(budget, old), text(budget, new)
     budget.search(len(string), len(old))
-    found = string.count(old)
+    matches = string.count(old)
     most = -1 if count is None else whole(count, "count")
-    turns = found if most < 0 else min(found, most)
+    turns = matches if most < 0 else min(matches, most)
     budget.text(len(string) + turns * max(0, len(new) - len(old)))
     return string.replace(old, new, most)
 
 
 def wordcount(budget: Budget, value: Value) -> int:
-    """Count words."""
     string = text(budget, value)
     budget.scan(8 * len(string))
     return sum(1 for _ in read_tokens(_WORDS, string))
@@ -120,7 +119,6 @@ def striptags(budget: Budget, value: Value) -> str:
 
 
 def escape(budget: Budget, value: Value) -> str:
-    """Escape `&`, `<`, `>`, `'` and `"` as HTML entities."""
     string = charge_text(budget, value, 5)
     for plain, entity in _ENTITIES:
         string = string.replace(plain, entity)
@@ -137,13 +135,13 @@ def urlencode(budget: Budget, value: Value) -> str:
         return _quote(charge_text(budget, value, 9), safe="/")
     budget.step(len(pairs))
     return "&".join(
-        f"{_quote_plus(charge_text(budget, key, 9))}={_quote_plus(charge_text(budget, each, 9))}"
-        for key, each in pairs
+        f"{_quote_plus(charge_text(budget, key, 9))}={_quote_plus(charge_text(budget, item, 9))}"
+        for key, item in pairs
     )
 
 
 def join_with(budget: Budget, separator: str, values: Value) -> str:
-    parts = [text(budget, each) for each in elements(budget, values)]
+    parts = [text(budget, element) for element in elements(budget, values)]
     budget.text(sum(map(len, parts)) + len(separator) * len(parts))
     return separator.join(parts)
 
@@ -161,7 +159,6 @@ def split(budget: Budget, value: Value, separator: Value = None, most: Value = -
 
 
 def splitlines(budget: Budget, value: Value) -> Value:
-    """Split into lines."""
     string = charge_text(budget, value)
     budget.step(len(string) // LINES_PER_STEP)
     lines = string.splitlines()
@@ -264,7 +261,6 @@ def tojson_filter(budget: Budget, value: Value, indent: Value = None) -> str:
 
 
 def format_filter(budget: Budget, value: Value, *args: Value, **kwargs: Value) -> str:
-    """Fill the places of a printf-style text: `"%s of %d"|format(a, b)`."""
     if args and kwargs:
         raise RenderError("a format takes values by position or by name, not both")
     return fill_format(budget, text(budget, value), list(args), kwargs)

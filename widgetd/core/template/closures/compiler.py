@@ -49,16 +49,13 @@ class Compiler:
         return self._expressions[expr.name](self, expr)
 
     def each(self, among: tuple[Expr, ...]) -> list[Evaluate]:
-        """Return the closures of several expressions."""
-        return [self.expression(each) for each in among]
+        return [self.expression(expr) for expr in among]
 
     def each_named(self, among: Mapping[str, Expr]) -> dict[str, Evaluate]:
-        """Return the closures of named arguments."""
-        return {name: self.expression(each) for name, each in among.items()}
+        return {name: self.expression(expr) for name, expr in among.items()}
 
     def body(self, body: Body) -> Execute:
-        """Return the closure that runs statements one after another."""
-        parts = [(each.place, self._statement(each)) for each in body]
+        parts = [(statement.place, self._statement(statement)) for statement in body]
         if len(parts) == 1 and body[0].name == "out":
             return parts[0][1]
 

@@ -127,10 +127,10 @@ def _make_application(sort: str, name: str, function: Callable[..., Value]) -> M
 
         def full(frame: Frame) -> Value:
             value = evaluate(frame)
-            given = [argument(frame) for argument in args]
+            values = [argument(frame) for argument in args]
             by_name = {key: argument(frame) for key, argument in named.items()}
             try:
-                return function(frame[BUDGET], value, *given, **by_name)
+                return function(frame[BUDGET], value, *values, **by_name)
             except RenderError as failure:
                 raise failure.at(place) from None
             except UNFIT:
@@ -176,11 +176,11 @@ def _call(compiler: Compiler, op: Op, find: Callable[[Frame], Function]) -> Eval
     def call(frame: Frame) -> Value:
         try:
             function = find(frame)
-            given = [argument(frame) for argument in args]
+            values = [argument(frame) for argument in args]
             by_name = {key: argument(frame) for key, argument in named.items()}
             budget = frame[BUDGET]
             budget.step()
-            return function(budget, given, by_name)
+            return function(budget, values, by_name)
         except RenderError as failure:
             raise failure.at(place) from None
         except UNFIT:
@@ -205,7 +205,7 @@ def applying(apply: Callable[..., Value]) -> MakeExpression:
 
         def run(frame: Frame) -> Value:
             try:
-                return apply(frame[BUDGET], *[each(frame) for each in operands])
+                return apply(frame[BUDGET], *[operand(frame) for operand in operands])
             except RenderError as failure:
                 raise failure.at(place) from None
 
@@ -215,8 +215,6 @@ def applying(apply: Callable[..., Value]) -> MakeExpression:
 
 
 def binary(apply: Binary) -> MakeExpression:
-    """Return what makes the closure of an operator that evaluates both operands."""
-
     def make(compiler: Compiler, op: Op) -> Evaluate:
         place, (left, right) = op.place, compiler.each(op.operands)
 

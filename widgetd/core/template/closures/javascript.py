@@ -90,7 +90,6 @@ def _method(compiler: Compiler, op: Op) -> Evaluate:
 
 
 def _loop(compiler: Compiler, op: Op) -> Evaluate:
-    """Call a method that takes a function: `xs.map((x, i) => ...)`."""
     name, subject, parameters, result, *rest = op.operands
     initial = compiler.each(tuple(rest))
     method, values_of = LOOPS[name], compiler.expression(subject)
@@ -106,10 +105,10 @@ def _loop(compiler: Compiler, op: Op) -> Evaluate:
 
     def run(frame: Frame) -> Value:
         budget = frame[BUDGET]
-        each = elements(budget, require_list(values_of(frame)))
-        budget.step(cost * turns(name, len(each)))
+        values = elements(budget, require_list(values_of(frame)))
+        budget.step(cost * turns(name, len(values)))
         return method(
-            budget, list(each), partial(turn, frame), *(value(frame) for value in initial)
+            budget, list(values), partial(turn, frame), *(value(frame) for value in initial)
         )
 
     return with_place(op.place, run)
@@ -139,7 +138,7 @@ def _has_spread(op: Op) -> bool:
     """Return whether a literal spreads other values, or computes its keys."""
     if op.name in _OBJECTS:
         return not all(isinstance(key, str) for key in op.operands[1::2])
-    return any(type(each) is Op and each.name == "..." for each in op.operands)
+    return any(type(operand) is Op and operand.name == "..." for operand in op.operands)
 
 
 def _part(compiler: Compiler, expr: Expr) -> Part:
@@ -165,9 +164,8 @@ def _literal(compiler: Compiler, op: Op) -> Evaluate:
 
 
 def _build(compiler: Compiler, op: Op) -> Build:
-    """Return what builds a literal in which nothing is spread."""
     if op.name not in _OBJECTS:
-        return literals.list_of([_part(compiler, each) for each in op.operands])
+        return literals.list_of([_part(compiler, operand) for operand in op.operands])
     kids, *entries = op.operands
     drop_undefined = op.name == "js{}"
     parts = {
@@ -184,10 +182,10 @@ def _build(compiler: Compiler, op: Op) -> Build:
 def _children(compiler: Compiler, kids: tuple[Expr, ...]) -> list[Part]:
     # A list among the children is joined with those around it, so it is no part of a literal.
     return [
-        (VALUE, compiler.expression(each))
-        if type(each) is Op and each.name == "js[,]"
-        else _part(compiler, each)
-        for each in kids
+        (VALUE, compiler.expression(kid))
+        if type(kid) is Op and kid.name == "js[,]"
+        else _part(compiler, kid)
+        for kid in kids
     ]
 
 
@@ -203,10 +201,10 @@ _Spread = list[tuple[bool, Evaluate]]
 
 def _spread(compiler: Compiler, operands: tuple[Expr, ...]) -> _Spread:
     return [
-        (True, compiler.expression(each.operands[0]))
-        if type(each) is Op and each.name == "..."
-        else (False, compiler.expression(each))
-        for each in operands
+        (True, compiler.expression(operand.operands[0]))
+        if type(operand) is Op and operand.name == "..."
+        else (False, compiler.expression(operand))
+        for operand in operands
     ]
 
 
@@ -281,10 +279,10 @@ def _with_texts(compiler: Compiler, op: Op) -> Evaluate:
     def wrap(frame: Frame) -> Value:
         budget = frame[BUDGET]
         values: Any = [
-            new_dict(budget, {"type": "Text", "value": each})
-            if isinstance(each, dict) and isinstance(each.get("type"), str)
-            else each
-            for each in evaluate(frame)
+            new_dict(budget, {"type": "Text", "value": element})
+            if isinstance(element, dict) and isinstance(element.get("type"), str)
+            else element
+            for element in evaluate(frame)
         ]
         return new_list(budget, values)
 

@@ -48,14 +48,13 @@ def is_built(op: Op) -> bool:
 def element_count(op: Op) -> int:
     """Return how many elements a literal has, with those of the literals built with it."""
     values = op.operands if op.name in _LISTS else op.operands[1::2]
-    inside = [each for each in values if type(each) is Op and is_built(each)]
+    inside = [operand for operand in values if type(operand) is Op and is_built(operand)]
     return len(values) + sum(map(element_count, inside))
 
 
 def build(compiler: Compiler, op: Op) -> Build:
-    """Return what builds a template's literal."""
     if op.name in _LISTS:
-        return list_of([_part(compiler, each) for each in op.operands], _LISTS[op.name])
+        return list_of([_part(compiler, operand) for operand in op.operands], _LISTS[op.name])
     pairs = zip(op.operands[::2], op.operands[1::2], strict=True)
     return object_of({constant_of(key): _part(compiler, value) for key, value in pairs})
 
@@ -69,8 +68,6 @@ def _part(compiler: Compiler, expr: Any) -> Part:
 
 
 def literal(build: Build, cost: int) -> Evaluate:
-    """Return the closure of an outermost literal, for `cost` steps."""
-
     def make(frame: Frame) -> Value:
         budget = frame[BUDGET]
         budget.step(cost)
@@ -81,7 +78,6 @@ def literal(build: Build, cost: int) -> Evaluate:
 
 
 def list_of(parts: Sequence[Part], of: type[TemplateList | TemplateTuple] = TemplateList) -> Build:
-    """Return what builds a list."""
     values = [
         (how == BUILD, constant(evaluate) if how == CONSTANT else evaluate)
         for how, evaluate in parts
@@ -126,7 +122,7 @@ def object_of(
     computed = [
         (key, how == BUILD, evaluate) for key, (how, evaluate) in entries.items() if how != CONSTANT
     ]
-    texts = [each for each in (*constants, *constants.values()) if isinstance(each, str)]
+    texts = [literal for literal in (*constants, *constants.values()) if isinstance(literal, str)]
     least = 1 + 2 * LEAF * len(constants) + sum(map(len, texts))
 
     def build(frame: Frame) -> tuple[Value, int, int]:

@@ -48,13 +48,12 @@ Part = tuple[str, Evaluate, Write, int]
 
 
 def output(compiler: Compiler, op: Op) -> Execute:
-    """Return the closure that writes the parts of one output."""
     parts: list[Part] = []
     data = ""
-    for each in op.operands:
-        content, place = each.operands[0], each.place
-        if each.name != "data":
-            write = WRITERS[each.name]
+    for part in op.operands:
+        content, place = part.operands[0], part.place
+        if part.name != "data":
+            write = WRITERS[part.name]
             if compiler.traced:
                 write = _tracing(write, place)
             parts.append((data, compiler.expression(content), write, place))
@@ -84,9 +83,9 @@ def _values(written: list[Part], tail: str, start: int) -> Execute:
         try:
             for data, evaluate, place in parts:  # noqa: B007 - the handler reads the place
                 value = evaluate(frame)
-                shown = quote(value) if type(value) is str else tojson(budget, value)
-                size += len(shown)
-                out += data, shown
+                piece = quote(value) if type(value) is str else tojson(budget, value)
+                size += len(piece)
+                out += data, piece
             budget.chars -= size  # as `text` does; most outputs end here
             if budget.chars < 0:
                 raise budget.out_of_text()
@@ -104,9 +103,9 @@ def _write_mixed(parts: list[Part], tail: str) -> Execute:
         try:
             for part in parts:
                 data, evaluate, write, _ = part
-                shown = write(budget, evaluate(frame))
-                budget.text(len(data) + len(shown))
-                out += data, shown
+                piece = write(budget, evaluate(frame))
+                budget.text(len(data) + len(piece))
+                out += data, piece
             budget.text(len(tail))
         except RenderError as failure:
             raise failure.at(part[3]) from None

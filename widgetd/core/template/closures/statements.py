@@ -83,18 +83,18 @@ class _ForLoop:
         if self.chooser is None:
             return values
         chosen = []
-        for each in values:
-            self.bind(frame, each)
+        for element in values:
+            self.bind(frame, element)
             if self.chooser(frame):
-                chosen.append(each)
+                chosen.append(element)
         return chosen
 
     def run(self, frame: Frame, out: list[str]) -> None:
         values = self.choose(frame, self.items(frame))
         body, slot, bind = self.body, self.slot, self.bind
         if slot is None:
-            for each in values:
-                bind(frame, each)
+            for element in values:
+                bind(frame, element)
                 body(frame, out)
         else:
             for frame[slot] in values:
@@ -111,8 +111,8 @@ class _ForLoop:
         bind, body = self.bind, self.body
         again = partial(self._recurse, frame) if self.height else None
         frame[self.state] = state = Loop(values, depth0, again)
-        for state.index0, each in enumerate(values):
-            bind(frame, each)
+        for state.index0, element in enumerate(values):
+            bind(frame, element)
             body(frame, out)
         if not values:
             self.otherwise(frame, out)
@@ -163,7 +163,7 @@ def _field(target: Op) -> Assign:
 
 
 def _unpacking(target: Op) -> Assign:
-    binds, place = [_assignment(each) for each in target.operands], target.place
+    binds, place = [_assignment(part) for part in target.operands], target.place
     count = len(binds)
 
     def unpack(frame: Frame, value: Value) -> None:
@@ -173,8 +173,8 @@ def _unpacking(target: Op) -> Assign:
             raise failure.at(place) from None
         if len(values) != count:
             raise RenderError(f"cannot take {count} values from {len(values)}").at(place)
-        for bind, each in zip(binds, values, strict=True):
-            bind(frame, each)
+        for bind, part in zip(binds, values, strict=True):
+            bind(frame, part)
 
     return unpack
 
@@ -211,13 +211,13 @@ def _strip(compiler: Compiler, op: Op) -> Execute:
 
 def _with(compiler: Compiler, op: Op) -> Execute:
     targets, among, inner = op.operands
-    values, binds = compiler.each(among), [_assignment(each) for each in targets]
+    values, binds = compiler.each(among), [_assignment(part) for part in targets]
     body = compiler.body(inner)
     if not binds:
         return body
 
     def run(frame: Frame, out: list[str]) -> None:
-        for bind, value in list(zip(binds, [each(frame) for each in values], strict=True)):
+        for bind, value in list(zip(binds, [part(frame) for part in values], strict=True)):
             bind(frame, value)
         body(frame, out)
 

@@ -73,13 +73,13 @@ _NO_PATH: Final = NOTHING_NAMES | {"none", "None", "true", "True", "false", "Fal
 @lru_cache(maxsize=AT_WORK)
 def find_converted(text: str) -> frozenset[int]:
     """Return the offsets of the `tojson` filters whose values are texts in the JSX."""
-    text, found, at = normalise(text), set(), 0
+    text, converted, at = normalise(text), set(), 0
     while begun := _DOUBLED.search(text, at):
         tag = tokens_of_tag(text, begun.end())
         at = tag[-1].lineno
         if _is_literal(tag):
-            found.add(tag[-2].lineno)
-    return frozenset(found)
+            converted.add(tag[-2].lineno)
+    return frozenset(converted)
 
 
 def _is_literal(tag: Sequence[Token]) -> bool:

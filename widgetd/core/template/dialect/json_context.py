@@ -118,18 +118,16 @@ class _ContextWalk(NodeVisitor):
         self.may_need_commas = False
 
     def context(self) -> JsonContext:
-        within = {
-            each: node for each, node in self.seen.items() if self.before[each] == {IN_STRING}
-        }
-        values = frozenset(each for each, states in self.before.items() if states == {COLON})
+        within = {key: node for key, node in self.seen.items() if self.before[key] == {IN_STRING}}
+        values = frozenset(key for key, states in self.before.items() if states == {COLON})
         bare = (
-            each
-            for each, node in self.seen.items()
-            if each in values and not shows_json(node) and shows_argument(node, self.captured)
+            key
+            for key, node in self.seen.items()
+            if key in values and not shows_json(node) and shows_argument(node, self.captured)
         )
         return JsonContext(
             in_strings=frozenset(within),
-            escaped=frozenset(each for each, node in within.items() if escapes_itself(node)),
+            escaped=frozenset(key for key, node in within.items() if escapes_itself(node)),
             bare=frozenset(bare),
             stripping=self.stripping,
             stripped=self.stripped,
@@ -151,8 +149,8 @@ class _ContextWalk(NodeVisitor):
         return states
 
     def visit_Output(self, node: nodes.Output, states: States, turn: Turn | None) -> States:
-        for each in node.nodes:
-            states = self.value(each, states, turn)
+        for child in node.nodes:
+            states = self.value(child, states, turn)
         return states
 
     def value(self, node: nodes.Node, states: States, turn: Turn | None) -> States:
@@ -173,7 +171,7 @@ class _ContextWalk(NodeVisitor):
             ways = {True: node.expr1, False: node.expr2}
             result = decide(node.test, turn)
             chosen = ways.values() if result is None else [ways[result]]
-            return _either([self.follow_value(each, states, turn) for each in chosen])
+            return _either([self.follow_value(child, states, turn) for child in chosen])
         if shows_json(node):
             return self.text(_A_VALUE, node, states)
         return frozenset(self.unknown(point) for point in states)
@@ -198,8 +196,8 @@ class _ContextWalk(NodeVisitor):
         """Return the states after the `text` of `node`, and record mistakes in its commas."""
         behind = set()
         for state, sure in states:
-            found, mistakes = self.after(text, state)
-            behind.add(Point(found, sure))
+            state_after, mistakes = self.after(text, state)
+            behind.add(Point(state_after, sure))
             self.may_need_commas |= bool(mistakes)
             for mistake in mistakes if sure else ():
                 within = mistake.place + isinstance(node, nodes.Const)  # behind its quote
@@ -220,7 +218,7 @@ class _ContextWalk(NodeVisitor):
     def visit_For(self, node: nodes.For, states: States, turn: Turn | None) -> States:
         """Return the states after a loop of no turn, of one, and of any number."""
         none = self.body(node.else_, states, turn)
-        one = self.body(node.body, states, Turn(first=True, last=True))
+        once = self.body(node.body, states, Turn(first=True, last=True))
         middle = self.body(node.body, states, Turn(first=True, last=False))
         more = middle
         while more:
@@ -228,7 +226,7 @@ class _ContextWalk(NodeVisitor):
             more = again - middle
             middle |= again
         many = self.body(node.body, middle, Turn(first=False, last=True))
-        return none | one | many
+        return none | once | many
 
     def visit_AssignBlock(
         self, node: nodes.AssignBlock, states: States, turn: Turn | None

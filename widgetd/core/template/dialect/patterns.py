@@ -32,14 +32,14 @@ def find_stripping(among: list[nodes.Node]) -> tuple[frozenset[int], frozenset[i
     for name, block, value in _pairs(among):
         pairs.setdefault(name, []).append((id(block), id(value)))
     reads = dict.fromkeys(pairs, 0)
-    for each in among if pairs else ():
-        if isinstance(each, nodes.Name) and each.ctx == "load" and each.name in reads:
-            reads[each.name] += 1
+    for node in among if pairs else ():
+        if isinstance(node, nodes.Name) and node.ctx == "load" and node.name in reads:
+            reads[node.name] += 1
     kept = [
         pair
-        for name, found in pairs.items()
-        if reads[name] == _READS_PER_STRIP * len(found)
-        for pair in found
+        for name, assigned in pairs.items()
+        if reads[name] == _READS_PER_STRIP * len(assigned)
+        for pair in assigned
     ]
     return frozenset(block for block, _ in kept), frozenset(value for _, value in kept)
 
@@ -60,24 +60,23 @@ def _pairs(among: list[nodes.Node]) -> Iterator[tuple[str, nodes.Node, nodes.Nod
 def _first_value(node: nodes.Node) -> nodes.Node | None:
     if not isinstance(node, nodes.Output):
         return None
-    for each in node.nodes:
-        if not isinstance(each, nodes.TemplateData) or each.data.strip():
-            return each
+    for child in node.nodes:
+        if not isinstance(child, nodes.TemplateData) or child.data.strip():
+            return child
     return None
 
 
 def captured_names(among: list[nodes.Node]) -> frozenset[str]:
     """Return the names of texts that the template put together."""
-    blocks = [each for each in among if isinstance(each, nodes.AssignBlock)]
-    return frozenset(name for each in blocks for name in target_names(each.target))
+    blocks = [block for block in among if isinstance(block, nodes.AssignBlock)]
+    return frozenset(name for block in blocks for name in target_names(block.target))
 
 
 def quoted_names(among: list[nodes.Node]) -> frozenset[str]:
-    """Return the names that are piped through `tojson`."""
     values = [
-        each.node for each in among if isinstance(each, nodes.Filter) and each.name == "tojson"
+        node.node for node in among if isinstance(node, nodes.Filter) and node.name == "tojson"
     ]
-    return frozenset(each.name for each in values if isinstance(each, nodes.Name))
+    return frozenset(node.name for node in values if isinstance(node, nodes.Name))
 
 
 def decide(test: nodes.Node, turn: tuple[bool, bool] | None) -> bool | None:
@@ -121,7 +120,6 @@ def _decide_comparison(
 
 
 def _member(node: nodes.Node) -> str | None:
-    """Return `last` for `loop.last`."""
     if isinstance(node, nodes.Getattr) and node.node == nodes.Name("loop", "load"):
         return node.attr
     return None
@@ -137,7 +135,7 @@ def shows_json(node: nodes.Node) -> bool:
 def shows_argument(node: nodes.Node, captured: Collection[str]) -> bool:
     """Return whether `node` writes data, not text put together by the template."""
     names = {
-        each.name for each in (node, *node.find_all(nodes.Name)) if isinstance(each, nodes.Name)
+        child.name for child in (node, *node.find_all(nodes.Name)) if isinstance(child, nodes.Name)
     }
     calls = isinstance(node, nodes.Call) or node.find(nodes.Call) is not None
     return names.isdisjoint(captured) and not calls
@@ -145,10 +143,10 @@ def shows_argument(node: nodes.Node, captured: Collection[str]) -> bool:
 
 def escapes_itself(node: nodes.Node) -> bool:
     """Return whether `node` writes JSON's escapes itself, by a backslash or by `tojson`."""
-    for each in every(node):
-        if isinstance(each, nodes.Filter) and each.name == "tojson" and each is not node:
+    for child in every(node):
+        if isinstance(child, nodes.Filter) and child.name == "tojson" and child is not node:
             return True
-        if isinstance(each, nodes.Const) and isinstance(each.value, str) and "\\" in each.value:
+        if isinstance(child, nodes.Const) and isinstance(child.value, str) and "\\" in child.value:
             return True
     return False
 
@@ -157,11 +155,11 @@ def starts_json(body: list[nodes.Node]) -> bool:
     """Return whether the text of `body` begins as JSON does, so that its strings are known."""
     for node in body:
         if isinstance(node, nodes.Output):
-            for each in node.nodes:
-                if not isinstance(each, nodes.TemplateData):
-                    return shows_json(each)
-                if each.data.strip():
-                    return each.data.lstrip()[0] in '{["],}'
+            for child in node.nodes:
+                if not isinstance(child, nodes.TemplateData):
+                    return shows_json(child)
+                if child.data.strip():
+                    return child.data.lstrip()[0] in '{["],}'
         elif isinstance(node, nodes.For | nodes.If | nodes.With):
             return starts_json(node.body)
     return False

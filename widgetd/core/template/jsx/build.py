@@ -114,9 +114,9 @@ class Builder(StatementBuilder):
         if not results:
             self.declare(before, module)
             components = [
-                each.node
-                for name, each in module.items()
-                if isinstance(each, Function) and name[:1].isupper()
+                value.node
+                for name, value in module.items()
+                if isinstance(value, Function) and name[:1].isupper()
             ]
             if not components:
                 self.sequence(before, module, lambda _block: None)
@@ -128,8 +128,10 @@ class Builder(StatementBuilder):
         return self.sequence(before, module, lambda block: self._result(results[0], block))
 
     def _result(self, node: Node, block: JsxScope) -> Expr:
-        known = (each for each in block.maps[0].values() if isinstance(each, Function))
-        named = next((each for each in known if each.node is node), None)
+        functions = (
+            function for function in block.maps[0].values() if isinstance(function, Function)
+        )
+        named = next((function for function in functions if function.node is node), None)
         component = named or self.function_of(node, block)
         if component is None:
             return self.expression(node, block)
@@ -167,7 +169,7 @@ class Builder(StatementBuilder):
 
     def each(self, nodes: list[Node], block: JsxScope) -> list[Expr]:
         """Build the operations of several nodes."""
-        return [self.expression(each, block) for each in nodes]
+        return [self.expression(node, block) for node in nodes]
 
     def fields(self, node: Node, block: JsxScope, *names: str) -> tuple[Expr, ...]:
         """Build the operations of the fields `names`."""
@@ -183,9 +185,9 @@ class Builder(StatementBuilder):
 
     def _member(self, node: Node, block: JsxScope) -> Expr:
         subject, key = node.fields["object"], node.fields["property"]
-        found = block.get(subject.text) if subject.kind == "identifier" else None
-        if isinstance(found, Properties):
-            return self._whole(self.property(found, key.text), key)
+        bound = block.get(subject.text) if subject.kind == "identifier" else None
+        if isinstance(bound, Properties):
+            return self._whole(self.property(bound, key.text), key)
         value = member(self.expression(subject, block), key.text, node.start)
         # As in templates, a list that is absent has no elements.
         return Op("js??", (value, literal(0)), node.start) if key.text == "length" else value
@@ -224,10 +226,10 @@ class Builder(StatementBuilder):
 
     def template(self, node: Node, block: JsxScope) -> Expr:
         parts = [
-            self.expression(only(each), block)
-            if each.kind == "template_substitution"
-            else unescape(each)
-            for each in node.children
+            self.expression(only(child), block)
+            if child.kind == "template_substitution"
+            else unescape(child)
+            for child in node.children
         ]
         return Op(self.JOIN, tuple(parts), node.start)
 
@@ -235,51 +237,53 @@ class Builder(StatementBuilder):
 
     def call(self, node: Node, block: JsxScope) -> Expr:
         """Build a call: of a method, of a function, of a method that takes a function."""
-        callee, given = unwrap(node.fields["function"]), node.fields["arguments"]
-        if given.kind != "arguments":
+        callee, arguments = unwrap(node.fields["function"]), node.fields["arguments"]
+        if arguments.kind != "arguments":
             problem = f"a tagged literal is not available here: {node.excerpt}"
             raise node.fault(problem, "write a text in backticks alone")
         function = self.function_of(callee, block)
         if function is not None:
             args = [
-                self.function_of(each, block) or self.expression(each, block)
-                for each in given.children
+                self.function_of(argument, block) or self.expression(argument, block)
+                for argument in arguments.children
             ]
             return self._write_out(function, args, node)
         name = callee.text
         if self._is_builtin(callee, block):
-            if name == "Array.from" and len(given.children) > 1:
-                return self._loop("map", given.children[0], given.children[1:], node, block)
-            return Op("jsfn", (name, *self._parts(given.children, block)), node.start)
+            if name == "Array.from" and len(arguments.children) > 1:
+                return self._loop("map", arguments.children[0], arguments.children[1:], node, block)
+            return Op("jsfn", (name, *self._parts(arguments.children, block)), node.start)
         is_known = callee.kind == "member_expression" and callee.fields["object"].text != "React"
         if is_known:
             name, subject = callee.fields["property"].text, callee.fields["object"]
             name = "includes" if name == "has" else name  # a Set is a list here
             takes_function = any(
-                self._is_builtin(each, block) or self.function_of(each, block)
-                for each in given.children[:1]
+                self._is_builtin(argument, block) or self.function_of(argument, block)
+                for argument in arguments.children[:1]
             )
             if name in LOOPS and (takes_function or name not in METHODS):
-                return self._loop(name, subject, given.children, node, block)
+                return self._loop(name, subject, arguments.children, node, block)
             if name in METHODS:
-                operands = (self.expression(subject, block), *self.each(given.children, block))
+                operands = (self.expression(subject, block), *self.each(arguments.children, block))
                 return Op("jsm", (name, *operands), node.start)
         raise _no_call(callee, name, is_method=is_known)
 
     def _is_builtin(self, node: Node, block: JsxScope) -> bool:
         return node.text in FUNCTIONS and node.text.partition(".")[0] not in block
 
-    def _loop(self, name: str, items: Node, given: list[Node], node: Node, block: JsxScope) -> Expr:
+    def _loop(
+        self, name: str, items: Node, arguments: list[Node], node: Node, block: JsxScope
+    ) -> Expr:
         """Build a method that takes a function: `xs.map((x, i) => ...)`."""
         held, values = list[Expr](), self.expression(items, block)
         if name == "map" and node.fields["function"].text == "Array.from":
             values = Op("jsfn", ("Array.from", values), node.start)
         elements = {"reduce": (1,), "sort": (0, 1), "toSorted": (0, 1)}.get(name, (0,))
-        function = self.function_of(given[0], block) if given else None
+        function = self.function_of(arguments[0], block) if arguments else None
         if function and len(parameters(function.node)) > 2 + (name == "reduce"):
             held, values = self.hold(values)
-        bound, body = self._function(given[0] if given else node, block, values, elements)
-        initial = self.each(given[1:2], block) if name == "reduce" else []
+        bound, body = self._function(arguments[0] if arguments else node, block, values, elements)
+        initial = self.each(arguments[1:2], block) if name == "reduce" else []
         return let(held, Op("jsloop", (name, values, bound, body, *initial), node.start), node)
 
     def _function(
@@ -300,14 +304,14 @@ class Builder(StatementBuilder):
         inner = function.block.new_child()
         bound: list[tuple[tuple[int, str | None], ...]] = []
         assigned: list[Expr] = []
-        given = parameters(function.node)
+        patterns = parameters(function.node)
         most = 2 + (elements[0] == 1)
-        if len(given) > most + 1:
+        if len(patterns) > most + 1:
             problem = "a further parameter is not available"
-            raise given[most + 1].fault(problem, "write (x, index, list) => …")
-        for pattern in given[most:]:
+            raise patterns[most + 1].fault(problem, "write (x, index, list) => …")
+        for pattern in patterns[most:]:
             assigned += self.bind(pattern, values, inner)
-        for at, pattern in enumerate(given[:most]):
+        for at, pattern in enumerate(patterns[:most]):
             path = element if at in elements else None
             simple = simple_pattern(pattern)
             if simple is None:
@@ -386,9 +390,9 @@ class Builder(StatementBuilder):
         """Build a list."""
         return Op("js[,]", tuple(self._parts(node.children, block)), node.start)
 
-    def _entries(self, given: Iterable[Entry], block: JsxScope) -> list[Expr]:
+    def _entries(self, pairs: Iterable[Entry], block: JsxScope) -> list[Expr]:
         entries: list[Expr] = []
-        for key, value in given:
+        for key, value in pairs:
             entries.append(self.expression(key, block) if isinstance(key, Node) else key)
             entries.append(self.expression(value, block) if isinstance(value, Node) else value)
         return entries
@@ -409,13 +413,13 @@ class Builder(StatementBuilder):
         return let(held, Op("js?:", operands, value.place), None)
 
     def _text_of(self, children: tuple[Expr, ...], node: Node) -> Expr:
-        if all(isinstance(each, str) for each in children):
+        if all(isinstance(part, str) for part in children):
             return "".join(children)
-        inside = [child for each in node.children for child in _inside_fragments(each)]
-        for each in inside:
-            if unwrap(each).kind in ELEMENTS and not is_fragment(unwrap(each)):
-                problem = f"an element within a text is not available: {each.excerpt}"
-                raise each.fault(problem, "write a Row of Texts, or a Markdown")
+        inside = [child for part in node.children for child in _inside_fragments(part)]
+        for part in inside:
+            if unwrap(part).kind in ELEMENTS and not is_fragment(unwrap(part)):
+                problem = f"an element within a text is not available: {part.excerpt}"
+                raise part.fault(problem, "write a Row of Texts, or a Markdown")
         first = children[0]
         if len(children) == 1 and type(first) is Op and first.name == self.JOIN:
             return first
@@ -429,7 +433,7 @@ class Builder(StatementBuilder):
             if key != "key":
                 entries.append((key, function or built))
         if children := self._children(node, block, takes_text=True):
-            is_text = all(isinstance(each, str) for each in children)
+            is_text = all(isinstance(child, str) for child in children)
             inside = "".join(children) if is_text else Op("<>", children, node.start)
             entries.append(("children", inside))
         if any(key is None for key, _ in entries):
@@ -446,13 +450,13 @@ class Builder(StatementBuilder):
 
     def _new(self, node: Node, block: JsxScope) -> Expr:
         name = node.fields["constructor"].text
-        given = node.fields["arguments"].children if "arguments" in node.fields else []
+        arguments = node.fields["arguments"].children if "arguments" in node.fields else []
         if name != "Set":
             problem = f"new is not available here: {node.excerpt}"
             raise node.fault(problem, refusals.CONSTRUCTORS.get(name, refusals.FORMATTING))
-        if not given:
+        if not arguments:
             return Op("js[,]", (), node.start)
-        held, values = self.hold(self.expression(given[0], block))
+        held, values = self.hold(self.expression(arguments[0], block))
         element, index = self.layout.slot(), self.layout.slot()
         first = Op("jsm", ("indexOf", values, element), node.start)
         is_first = Op("js===", (first, index), node.start)
@@ -461,36 +465,37 @@ class Builder(StatementBuilder):
 
     def _parts(self, nodes: list[Node], block: JsxScope) -> Iterator[Expr]:
         """Yield the elements of a list, or arguments of a call, some of them spread."""
-        for each in nodes:
-            is_spread = each.kind == "spread_element"
-            value = self.expression(only(each) if is_spread else each, block)
-            yield Op("...", (value,), each.start) if is_spread else value
+        for child in nodes:
+            is_spread = child.kind == "spread_element"
+            value = self.expression(only(child) if is_spread else child, block)
+            yield Op("...", (value,), child.start) if is_spread else value
 
     def _children(self, node: Node, block: JsxScope, *, takes_text: bool) -> tuple[Expr, ...]:
         if node.kind != "jsx_element":
             return ()
         opening, closing = node.fields["open_tag"], node.fields["close_tag"]
         name, closed = (
-            each.fields["name"].text if "name" in each.fields else "" for each in (opening, closing)
+            child.fields["name"].text if "name" in child.fields else ""
+            for child in (opening, closing)
         )
         if name != closed:
             raise closing.fault(f"</{closed}> does not close <{name}>", f"write </{name}>")
-        made: list[Expr] = []
+        built: list[Expr] = []
         before = opening
-        for each in node.children[node.children.index(opening) + 1 :]:
-            if each.kind in {"jsx_text", "html_character_reference"}:
+        for child in node.children[node.children.index(opening) + 1 :]:
+            if child.kind in {"jsx_text", "html_character_reference"}:
                 continue
-            text = joined_text(before.text_between(before, each))
+            text = joined_text(before.text_between(before, child))
             if text.strip() and not takes_text:
                 first = node.children[node.children.index(before) + 1]
                 problem = f"text among the children is not available here: {first.excerpt}"
                 self.report(first.fault(problem, f'write <Text value="{text.strip():.40}" />'))
             elif text and takes_text:
-                made.append(text)
-            before = each
-            if each is not closing and not (each.kind == "jsx_expression" and not each.children):
-                made.append(self.child(each, block))
-        return tuple(made)
+                built.append(text)
+            before = child
+            if child is not closing and not (child.kind == "jsx_expression" and not child.children):
+                built.append(self.child(child, block))
+        return tuple(built)
 
     def child(self, node: Node, block: JsxScope) -> Expr:
         """Build one of the children."""
@@ -510,7 +515,7 @@ _CHANGES: Final = compile_pattern(r"\.(?:push|forEach)$")
 def _inside_fragments(node: Node) -> list[Node]:
     node = unwrap(node)
     if node.kind in ELEMENTS and is_fragment(node):
-        return [child for each in node.children for child in _inside_fragments(each)]
+        return [child for inner in node.children for child in _inside_fragments(inner)]
     return [node]
 
 
@@ -525,11 +530,11 @@ def _no_call(callee: Node, name: str, *, is_method: bool) -> Fault:
         refusals.FORMATTING if refusals.FORMATS.match(callee.text) else refusals.CALLS.get(name)
     )
     if advice is None:
-        known = (*METHODS, *LOOPS) if is_method else FUNCTIONS
+        names = (*METHODS, *LOOPS) if is_method else FUNCTIONS
         otherwise = "write it as const f = (x) => … before the element"
         if is_method:
             otherwise = f"available are {', '.join(sorted({*LOOPS, *METHODS}))}"
-        advice = did_you_mean(name, known, otherwise, likeness=0.7)
+        advice = did_you_mean(name, names, otherwise, likeness=0.7)
     return node.fault(problem, advice)
 
 

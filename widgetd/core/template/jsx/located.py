@@ -33,11 +33,11 @@ def take_places(tree: dict[str, Any]) -> tuple[dict[str, int], dict[str, Any]]:
 
     def strip(value: Any, at: str) -> Any:
         if isinstance(value, list):
-            return [strip(each, f"{at}/{index}") for index, each in enumerate(value)]
+            return [strip(item, f"{at}/{index}") for index, item in enumerate(value)]
         if not isinstance(value, dict):
             return value
         if PLACE in value:
             places[at] = value[PLACE]
-        return {key: strip(each, f"{at}/{key}") for key, each in value.items() if key != PLACE}
+        return {key: strip(item, f"{at}/{key}") for key, item in value.items() if key != PLACE}
 
     return places, strip(tree, "")

@@ -107,15 +107,17 @@ class StatementBuilder(ABC):
         if expr.name == ".":
             path = self.path(expr.operands[0])
             keys = [*expr.operands[1:], "length"]
-            known = keys[: keys.index("length")]
-            return None if path is None else ".".join([path, *known])
+            before = keys[: keys.index("length")]
+            return None if path is None else ".".join([path, *before])
         subject, step = _same_elements(expr.name, expr.operands)
         path = self.path(subject)
         return None if path is None else path + step
 
     def report(self, fault: Fault) -> None:
         """Add a fault; the same one of a function that is used twice counts once."""
-        if all((fault.place, str(fault)) != (each.place, str(each)) for each in self.faults):
+        if all(
+            (fault.place, str(fault)) != (reported.place, str(reported)) for reported in self.faults
+        ):
             self.faults.append(fault)
         if len(self.faults) >= MAX_FAULTS:
             raise Abandoned
@@ -197,18 +199,18 @@ class StatementBuilder(ABC):
     def _bind_keys(self, pattern: Node, value: Any, block: JsxScope, **flags: bool) -> list[Expr]:
         assigned: list[Expr] = []
         keys: list[str] = []
-        for each in pattern.children:
-            if each.kind == "rest_pattern":
-                value = self._whole(value, each)
+        for child in pattern.children:
+            if child.kind == "rest_pattern":
+                value = self._whole(value, child)
                 left_out = [part for key in keys for part in (key, UNDEFINED)]
-                rest = Op("js{}", ((), None, value, *left_out), each.start)
-                assigned += self.bind(only(each), rest, block, **flags)
+                rest = Op("js{}", ((), None, value, *left_out), child.start)
+                assigned += self.bind(only(child), rest, block, **flags)
                 continue
-            key, target = each, each
-            if each.kind == "object_assignment_pattern":
-                key = each.fields["left"]
-            elif each.kind == "pair_pattern":
-                key, target = each.fields["key"], each.fields["value"]
+            key, target = child, child
+            if child.kind == "object_assignment_pattern":
+                key = child.fields["left"]
+            elif child.kind == "pair_pattern":
+                key, target = child.fields["key"], child.fields["value"]
             if key.kind == "computed_property_name":
                 raise key.fault(
                     f"a computed key is not available here: {key.excerpt}", "write a key"
@@ -217,7 +219,7 @@ class StatementBuilder(ABC):
             if isinstance(value, Properties):
                 inner = self.property(value, keys[-1])
             else:
-                inner = member(value, keys[-1], each.start)
+                inner = member(value, keys[-1], child.start)
             assigned += self.bind(target, inner, block, **flags)
         return assigned
 
@@ -229,15 +231,15 @@ class StatementBuilder(ABC):
     def _bind_items(self, pattern: Node, value: Expr, block: JsxScope, **flags: bool) -> list[Expr]:
         assigned: list[Expr] = []
         at, end = 0, 0
-        for each in pattern.children:
+        for part in pattern.children:
             # An element that is left out has no node, only its comma.
-            start = each.start - pattern.start
+            start = part.start - pattern.start
             at += pattern.text[end:start].count(",")
-            end = start + len(each.text)
-            is_rest = each.kind == "rest_pattern"
+            end = start + len(part.text)
+            is_rest = part.kind == "rest_pattern"
             operands = ("slice", value, literal(at)) if is_rest else (value, literal(at))
-            item = Op("jsm" if is_rest else "js[]", operands, each.start)
-            assigned += self.bind(only(each) if is_rest else each, item, block, **flags)
+            item = Op("jsm" if is_rest else "js[]", operands, part.start)
+            assigned += self.bind(only(part) if is_rest else part, item, block, **flags)
         return assigned
 
     def _whole(self, value: Any, node: Node) -> Expr:
@@ -254,9 +256,9 @@ class StatementBuilder(ABC):
             raise node.fault(problem, "write their names")
         entries = [
             part
-            for key, each in value.attributes.items()
-            if not isinstance(each, Function)
-            for part in (key, each)
+            for key, member in value.attributes.items()
+            if not isinstance(member, Function)
+            for part in (key, member)
         ]
         return Op("js{}", ((), *entries), node.start)
 
@@ -265,13 +267,13 @@ class StatementBuilder(ABC):
         for node in statements:
             if node.kind == "function_declaration":
                 block[node.fields["name"].text] = Function(node=node, block=block)
-            for each in node.children if node.kind in _DECLARATIONS else ():
-                value = each.fields.get("value")
+            for declarator in node.children if node.kind in _DECLARATIONS else ():
+                value = declarator.fields.get("value")
                 if value is not None and unwrap(value).kind in FUNCTION_NODES:
-                    made = Function(node=unwrap(value), block=block)
-                    block[each.fields["name"].text] = made
+                    function = Function(node=unwrap(value), block=block)
+                    block[declarator.fields["name"].text] = function
                 else:
-                    block.update(dict.fromkeys(_pattern_names(each.fields["name"]), _UNSET))
+                    block.update(dict.fromkeys(_pattern_names(declarator.fields["name"]), _UNSET))
 
     # --- blocks ---
 
@@ -340,20 +342,20 @@ class StatementBuilder(ABC):
         default: list[Node] | None = None
         test: Expr = None
         cases = node.fields["body"].children
-        for each in cases:
-            is_default = each.kind == "switch_default"
-            parts = each.children if is_default else each.children[1:]
+        for case in cases:
+            is_default = case.kind == "switch_default"
+            parts = case.children if is_default else case.children[1:]
             body = [statement for part in parts for statement in _body(part)]
             if body and body[-1].kind == "break_statement":
                 body.pop()
-            elif body and each is not cases[-1] and not _returns(body[-1]):
-                raise each.fault("this case goes on in the next one", "end it with break or return")
+            elif body and case is not cases[-1] and not _returns(body[-1]):
+                raise case.fault("this case goes on in the next one", "end it with break or return")
             if is_default:
                 default, test = body, None
                 continue
-            value = self.expression(each.fields["value"], block)
-            equal = Op("js===", (subject, value), each.start)
-            test = equal if test is None else Op("js||", (test, equal), each.start)
+            value = self.expression(case.fields["value"], block)
+            equal = Op("js===", (subject, value), case.start)
+            test = equal if test is None else Op("js||", (test, equal), case.start)
             if body:
                 branches.append((test, body))
                 test = None
@@ -368,7 +370,7 @@ class StatementBuilder(ABC):
         if kind == "statement_block":
             inner = block.new_child()
             self.declare(node.children, inner)
-            return [part for each in node.children for part in self._statement(each, inner)]
+            return [part for child in node.children for part in self._statement(child, inner)]
         if kind == "for_in_statement" and node.fields["operator"].text == "of":
             target, body = node.fields["left"], node.fields["body"]
             return self._repeat(node.fields["right"], target, _body(body), block)
@@ -385,13 +387,13 @@ class StatementBuilder(ABC):
     def _declaration(self, node: Node, block: JsxScope) -> list[Expr]:
         assigned: list[Expr] = []
         mutable = not node.text.startswith("const")
-        for each in node.children:
-            value = each.fields.get("value")
+        for declarator in node.children:
+            value = declarator.fields.get("value")
             if value is None:
-                assigned += self.bind(each.fields["name"], UNDEFINED, block, mutable=True)
+                assigned += self.bind(declarator.fields["name"], UNDEFINED, block, mutable=True)
             elif unwrap(value).kind not in FUNCTION_NODES:
                 built = self.expression(value, block)
-                assigned += self.bind(each.fields["name"], built, block, mutable=mutable)
+                assigned += self.bind(declarator.fields["name"], built, block, mutable=mutable)
         return assigned
 
     def _conditional(self, node: Node, block: JsxScope) -> list[Expr]:
@@ -403,7 +405,7 @@ class StatementBuilder(ABC):
             assigned += holds, Op("js?:", (done, False, test), node.start)
             inner = block.new_child()
             self.declare(body, inner)
-            effects = [part for each in body for part in self._statement(each, inner)]
+            effects = [part for statement in body for part in self._statement(statement, inner)]
             for slot, value in zip(effects[::2], effects[1::2], strict=True):
                 assigned += slot, Op("js?:", (holds, value, slot), node.start)
             before, done = done, self.layout.slot()
@@ -440,7 +442,7 @@ class StatementBuilder(ABC):
             if target.kind == "augmented_assignment_expression":
                 before, target = self._effect(target, block), target.fields["left"]
             old = Op("...", (self.expression(target, block),))
-            values = [self.expression(each, block) for each in fields["arguments"].children]
+            values = [self.expression(argument, block) for argument in fields["arguments"].children]
             return [*before, *self._assign(target, Op("js[,]", (old, *values), node.start), block)]
         problem = f"the value of this is used nowhere: {node.excerpt}"
         raise node.fault(problem, "return it, or leave it out")
@@ -472,10 +474,10 @@ class StatementBuilder(ABC):
             self.paths[slot] = f"{path}[]"
         assigned = [] if target is None else self.bind(target, slot, inner)
         self.declare(body, inner)
-        for each in body:
-            if _returns(each):
-                raise each.fault("return is not available in a loop", "write find or filter")
-            assigned += self._statement(each, inner)
+        for statement in body:
+            if _returns(statement):
+                raise statement.fault("return is not available in a loop", "write find or filter")
+            assigned += self._statement(statement, inner)
         turn = Op("let", (*assigned, UNDEFINED), items.start)
         return [self.layout.slot(), Op("jsloop", ("map", values, (((slot, None),),), turn))]
 
@@ -483,8 +485,8 @@ class StatementBuilder(ABC):
         node = unwrap(node)
         if node.kind in FUNCTION_NODES:
             return Function(node=node, block=block)
-        found = block.get(node.text) if node.kind == "identifier" else None
-        return found if isinstance(found, Function) else None
+        bound = block.get(node.text) if node.kind == "identifier" else None
+        return bound if isinstance(bound, Function) else None
 
 
 def let(assigned: list[Expr], result: Expr, node: Node | None) -> Expr:
@@ -512,7 +514,7 @@ def _pattern_names(node: Node) -> list[str]:
         return _pattern_names(node.fields["left"])
     if node.kind == "pair_pattern":
         return _pattern_names(node.fields["value"])
-    return [name for each in node.children for name in _pattern_names(each)]
+    return [name for child in node.children for name in _pattern_names(child)]
 
 
 def _same_elements(name: str, operands: tuple[Any, ...]) -> tuple[Expr, str]:

@@ -61,38 +61,38 @@ def entries_of(node: Node, report: Callable[[Fault], None]) -> Iterator[Entry]:
         yield "type", tag_of(node)
         yield from attributes_of(node, report)
         return
-    for each in node.children:
-        if each.kind == "spread_element":
-            yield None, only(each)
-        elif each.kind == "shorthand_property_identifier":
-            yield each.text, each
-        elif each.kind == "pair":
-            key = each.fields["key"]
+    for child in node.children:
+        if child.kind == "spread_element":
+            yield None, only(child)
+        elif child.kind == "shorthand_property_identifier":
+            yield child.text, child
+        elif child.kind == "pair":
+            key = child.fields["key"]
             is_computed = key.kind == "computed_property_name"
-            yield only(key) if is_computed else unescape(key), each.fields["value"]
+            yield only(key) if is_computed else unescape(key), child.fields["value"]
         else:
-            problem = f"this is no key with a value: {each.excerpt}"
-            report(each.fault(problem, "write key: value"))
+            problem = f"this is no key with a value: {child.excerpt}"
+            report(child.fault(problem, "write key: value"))
 
 
 def attributes_of(
     node: Node, report: Callable[[Fault], None], *, takes_functions: bool = False
 ) -> Iterator[Entry]:
     """Yield the attributes of the tag that begins an element, as `entries_of` does."""
-    for each in node.fields.get("open_tag", node).children[1:]:
-        if each.kind != "jsx_attribute":
-            inner = only(each)
+    for attribute in node.fields.get("open_tag", node).children[1:]:
+        if attribute.kind != "jsx_attribute":
+            inner = only(attribute)
             yield None, only(inner) if inner.kind == "spread_element" else inner
             continue
-        name, *value = each.children
+        name, *value = attribute.children
         is_function = value and unwrap(value[0]).kind in FUNCTION_NODES
         if name.text == _EXECUTES:
-            report(each.fault(f"{_EXECUTES} is not available", "use a Markdown component"))
+            report(attribute.fault(f"{_EXECUTES} is not available", "use a Markdown component"))
         elif name.text == "type" and not takes_functions:
             continue  # it would replace the component's name: W1123 reports it
         elif is_function and not takes_functions:
-            problem = f"a function is no value here: {each.excerpt}"
-            report(each.fault(problem, refusals.HANDLER_ADVICE))
+            problem = f"a function is no value here: {attribute.excerpt}"
+            report(attribute.fault(problem, refusals.HANDLER_ADVICE))
         else:
             yield name.text, value[0] if value else True
 
@@ -145,10 +145,10 @@ def simple_pattern(node: Node) -> list[tuple[str, str | None]] | None:
     if node.kind in PATTERN_NAMES:
         return [(node.text, None)]
     bound: list[tuple[str, str | None]] = []
-    for each in node.children:
+    for child in node.children:
         if node.kind != "object_pattern":
             return None
-        key, value = each.fields.get("key", each), each.fields.get("value", each)
+        key, value = child.fields.get("key", child), child.fields.get("value", child)
         if value.kind not in PATTERN_NAMES or key.kind == "computed_property_name":
             return None
         bound.append((value.text, unescape(key)))
@@ -157,7 +157,7 @@ def simple_pattern(node: Node) -> list[tuple[str, str | None]] | None:
 
 def is_component_import(node: Node) -> bool:
     """Return whether a statement imports components only, which are here anyway."""
-    clauses = [each for each in node.children if each.kind == "import_clause"]
+    clauses = [child for child in node.children if child.kind == "import_clause"]
     return node.kind == "import_statement" and all(
         name[:1].isupper() for clause in clauses for name in _imported_names(clause)
     )
@@ -168,7 +168,7 @@ def _imported_names(node: Node) -> list[str]:
         return [node.fields["name"].text]
     if node.kind == "identifier":
         return [node.text]
-    return [name for each in node.children for name in _imported_names(each)]
+    return [name for child in node.children for name in _imported_names(child)]
 
 
 def joined_text(source: str) -> str:
@@ -176,7 +176,7 @@ def joined_text(source: str) -> str:
     first, *lines = source.split("\n")
     if not lines:
         return html.unescape(first)
-    middle = [each.strip() for each in lines[:-1]]
+    middle = [line.strip() for line in lines[:-1]]
     parts = [first.rstrip(), *middle, lines[-1].lstrip()]
     return html.unescape(" ".join(part for part in parts if part))
 

@@ -63,12 +63,12 @@ class View:
     @property
     def reads(self) -> tuple[Read, ...]:
         lines = Lines(self._text)
-        found = {
+        places = {
             (lines.location(start), path): None for (start, _), path in self._read_paths.items()
         }
         return tuple(
-            Read(path=path, line=line, column=column, guarded=False, known=frozenset())
-            for (line, column), path in sorted(found)
+            Read(path=path, line=line, column=column, guarded=False, certain=frozenset())
+            for (line, column), path in sorted(places)
         )
 
     @property
@@ -88,12 +88,12 @@ class View:
             for node in self._nodes({"function_declaration", "variable_declarator"})
         }
         for node in self._nodes(ELEMENTS):
-            known = set[str]() if tag_of(node) in own else {"type"}
-            for each in node.fields.get("open_tag", node).children[1:]:
-                name = each.children[0].text if each.kind == "jsx_attribute" else ""
-                if name in known:
-                    yield tag_of(node), name, each.start
-                known |= {name} - {""}
+            names = set[str]() if tag_of(node) in own else {"type"}
+            for child in node.fields.get("open_tag", node).children[1:]:
+                name = child.children[0].text if child.kind == "jsx_attribute" else ""
+                if name in names:
+                    yield tag_of(node), name, child.start
+                names |= {name} - {""}
 
     def _nodes(self, kinds: Container[str]) -> Iterator[Node]:
         pending = [parse(self._text, self._limits)]
@@ -124,9 +124,9 @@ class View:
             value = self._value(frame)
             if isinstance(value, list) and len(value) == 1:
                 value = value[0]
-            shown = tojson(budget, value)
-            budget.text(len(shown))
-            return shown
+            text = tojson(budget, value)
+            budget.text(len(text))
+            return text
 
         text = with_call_errors(self._text, run)
         return Rendering(text, repaired=False, steps=budget.limits.steps - budget.steps)
@@ -143,8 +143,8 @@ def _reporting(builder: Builder, text: str) -> Iterator[None]:
         builder.faults.append(fault)
     faults = sorted(builder.faults, key=lambda fault: fault.place or 0)
     if faults:
-        errors = [each.of(text) for each in faults]
-        raise WidgetError(*(each.finding for each in errors)) from None
+        errors = [error.of(text) for error in faults]
+        raise WidgetError(*(error.finding for error in errors)) from None
 
 
 def constants(text: str, *, limits: Limits) -> dict[str, Value]:
@@ -155,12 +155,19 @@ def constants(text: str, *, limits: Limits) -> dict[str, Value]:
     """
     builder = Builder(limits)
     with _reporting(builder, text):
-        declared = [each for node in parse(text, limits).children for each in _constants(node)]
+        declared = [
+            declarator for node in parse(text, limits).children for declarator in _constants(node)
+        ]
         built = {
-            each.fields["name"].text: builder.expression(each.fields["value"], JsxScope())
-            for each in declared
+            declarator.fields["name"].text: builder.expression(
+                declarator.fields["value"], JsxScope()
+            )
+            for declarator in declared
         }
-    values = {name: compile_value(builder.layout.program(each)) for name, each in built.items()}
+    values = {
+        name: compile_value(builder.layout.program(declarator))
+        for name, declarator in built.items()
+    }
     frame = frame_of((), builder.layout.size, {}, limits)
     budget = frame[BUDGET]
 
@@ -184,13 +191,13 @@ def constant_offsets(text: str, *, limits: Limits) -> dict[tuple[str, ...], int]
 
     def visit(node: Node, at: tuple[str, ...], start: int) -> None:
         offsets[at] = start
-        for index, each in enumerate(node.children if node.kind in {"object", "array"} else ()):
-            key = unescape(each.fields["key"]) if each.kind == "pair" else str(index)
-            visit(each.fields.get("value", each), (*at, key), each.start)
+        for index, item in enumerate(node.children if node.kind in {"object", "array"} else ()):
+            key = unescape(item.fields["key"]) if item.kind == "pair" else str(index)
+            visit(item.fields.get("value", item), (*at, key), item.start)
 
     for node in parse(text, limits).children:
-        for each in _constants(node):
-            visit(unwrap(each.fields["value"]), (each.fields["name"].text,), each.start)
+        for item in _constants(node):
+            visit(unwrap(item.fields["value"]), (item.fields["name"].text,), item.start)
     return offsets
 
 
@@ -204,9 +211,11 @@ def _constants(node: Node) -> list[Node]:
         node = node.children[0]
     if node.kind != "lexical_declaration" or not node.text.startswith("const"):
         return []
-    named = [each for each in node.children if {"name", "value"} <= each.fields.keys()]
-    known = [each for each in named if each.fields["name"].text in BESIDE]
-    return known if len(known) == len(node.children) else []
+    named = [
+        declarator for declarator in node.children if {"name", "value"} <= declarator.fields.keys()
+    ]
+    reserved = [declarator for declarator in named if declarator.fields["name"].text in BESIDE]
+    return reserved if len(reserved) == len(node.children) else []
 
 
 def statements(program: Node) -> list[Node]:
