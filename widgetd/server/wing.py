@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-if TYPE_CHECKING:  # tables of wings are read by commands that serve nothing
+if TYPE_CHECKING:  # commands that serve nothing read the tables of wings
     import anyio
 
     from widgetd.base.errors import Finding
@@ -34,7 +34,7 @@ Task = Callable[[], Coroutine[Any, Any, None]]
 
 
 class Services:
-    """The services of a wing in a daemon; the defaults add nothing."""
+    """The services of a wing in a daemon. The defaults add nothing."""
 
     def toolsets(self) -> Mapping[str, Any]:
         """Return the services of the handlers of each toolset."""
@@ -45,7 +45,7 @@ class Services:
         return ()
 
     def tasks(self) -> Sequence[Task]:
-        """Return tasks to run beside the server; they are cancelled when the daemon ends."""
+        """Return tasks to run beside the server. They are cancelled when the daemon ends."""
         return ()
 
     async def start_late(self) -> None:
@@ -64,12 +64,11 @@ class WingHost:
 
     Attributes:
         folder: The widgets folder.
-                upload_folder: The folder for uploads; another folder while bundled widgets
-            are served.
-        url: The address of MCP for clients; empty over stdio.
+        upload_folder: The folder for uploads. Another folder while bundled widgets are served.
+        url: The address of MCP for clients. Empty over stdio.
         local_url: The address of MCP on this machine.
         precheck: Draws contents of users in a process with limits.
-        rules: Returns `check_widget` as the settings configure it; takes `strict`.
+        rules: Returns `check_widget` as the settings configure it. Takes `strict`.
         setting_texts: The description of each setting.
         sections: Sections of the status. Wings may add to them.
         upload_observers: Receive each upload.
@@ -97,17 +96,17 @@ class WingHost:
     services: list[Services] = field(default_factory=list)
 
     def find(self, kind: type[Kind]) -> Kind | None:
-        """Return the services of an earlier wing; None if it is off."""
+        """Return the services of an earlier wing, or None if it is off."""
         return next((services for services in self.services if isinstance(services, kind)), None)
 
 
 class Wing(Generic[Options]):
-    """An optional part of the daemon; the defaults add nothing to it.
+    """An optional part of the daemon. The defaults add nothing to it.
 
     Attributes:
         options: A dataclass. Its fields are settings.
         tools: The tools of its toolsets. Their names are reserved even if the wing is off.
-        reserved_prefix: The beginning of further reserved names; empty for none.
+        reserved_prefix: The beginning of further reserved names. Empty for none.
     """
 
     options: type[Options]
@@ -116,14 +115,14 @@ class Wing(Generic[Options]):
     reserved_prefix: str = ""
 
     def tools_for(self, _options: Options) -> Sequence[BuiltinTool]:
-        """Return the tools under these settings; raise `ConfigError` for bad settings."""
+        """Return the tools under these settings. Raise `ConfigError` for bad settings."""
         return self.tools
 
     def check(self, options: Options) -> None:
-        """Raise `ConfigError` for settings that `open` would refuse, and open nothing."""
+        """Raise `ConfigError` for bad settings as `open` would, and open nothing."""
 
     def open(self, options: Options, host: WingHost) -> Services | None:
-        """Build the services; None if the settings switch the wing off.
+        """Build the services, or None if the settings switch the wing off.
 
         Refuse everything here, before anything is live.
 

@@ -5,8 +5,8 @@
     kiosk    0oV2MPF0ZMnVUbL9fJSpJg    widgets:read widgets:call include=travel
 
 A name may have several lines in the file: issue a new token before you revoke the old. FastMCP
-verifies the token of every request here, so removing a line takes effect at once. Only digests
-of tokens are stored.
+verifies the token of every request here, so removing a line takes effect at once. Only digests of
+tokens are stored.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ USUAL = (READ, CALL)
 """The scopes that a host requests first."""
 
 SHORTEST = 16
-"""Characters of a token; fewer can be guessed."""
+"""Characters of a token. Fewer can be guessed."""
 
 DEFAULT_SCOPES = frozenset({READ, CALL})
 """The scopes of a token whose line names none."""
@@ -284,7 +284,7 @@ def find_principal(granted: tuple[Principal, ...], token: str) -> Principal | No
 
 
 def read_grants(path: Path) -> tuple[Principal, ...]:
-    """Read the token file and return one principal per token.
+    """Read the token file and return a principal per token.
 
     Raises:
         ConfigError: It cannot be read (W0006), or a line of it cannot be used (W0010).

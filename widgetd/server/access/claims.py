@@ -12,7 +12,7 @@ LEEWAY_S = 60.0
 """How far an issuer's clock may be ahead."""
 
 MAX_TIME_S = 1e11
-"""In the year 5138; a larger number is a mistake, such as milliseconds."""
+"""In the year 5138. A larger number is a mistake, such as milliseconds."""
 
 SUBJECTS = ("sub", "client_id", "azp")
 """Claims with the name of the principal, the most specific first."""
@@ -22,10 +22,9 @@ def principal_name(claims: Mapping[str, Any], now_s: float) -> str | None:
     """Return the name of the principal of `claims`, `now_s` seconds since the epoch.
 
     Returns:
-                `ISS#SUB`, or `CLAIM:ISS#…` by another claim, so that no client is taken for
-        the user of
-        its name. None if the token is not valid at this time, never expires, has a claim of a
-        wrong type or names no principal.
+        `ISS#SUB`, or `CLAIM:ISS#…` by another claim, so that no client is taken for the user of its
+        name. None if the token is not valid at this time, never expires, has a claim of a wrong
+        type or names no principal.
     """
     times = {claim: claims[claim] for claim in ("exp", "nbf", "iat") if claim in claims}
     if "exp" not in times or not all(map(_is_time, times.values())):

@@ -4,8 +4,8 @@
     https://widgets.example.com/see/r_9aXw...#MAC.PRINCIPAL.NONCE       anything else
 
 The signature is in the fragment, so it reaches no server, proxy log or `Referer`. It is an HMAC
-with a key of the render's own. The store keeps the key with the render, so every replica can
-verify the signature until the render ends.
+with a key of the render's own. The store keeps the key with the render, so every replica can verify
+the signature until the render ends.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ class Links:
     """Writes the addresses of renders, and verifies their signatures.
 
     Attributes:
-        origin: Returns the origin of the pages; empty where no browser could reach them.
+        origin: Returns the origin of the pages. Empty where no browser could reach them.
         anonymous: The principal of requests without a token.
-        signed: Whether an address needs a signature. On an open loopback listener the id is
-            enough, because every local process may call `/mcp` as well.
-        access: Tells revoked tokens from valid tokens; None without tokens.
+        signed: Whether an address needs a signature. On an open loopback listener the id is enough,
+            because every local process may call `/mcp` as well.
+        access: Tells revoked tokens from valid tokens. None without tokens.
     """
 
     origin: Callable[[], str]
@@ -49,7 +49,7 @@ class Links:
     access: Access | None = None
 
     def address(self, render: StoredRender, principal: Principal) -> str:
-        """Return a new address at which `principal` sees `render`; empty if there is none."""
+        """Return a new address of `render` for `principal`, empty if it has none."""
         origin = self.origin() if render.key else ""
         if not origin:
             return ""
@@ -61,7 +61,7 @@ class Links:
         return address if address[-1].isalnum() else f"{address}#see"
 
     def principal_of(self, render: StoredRender, signature: str) -> Principal | None:
-        """Return the principal that sees `render` by this signature; None if it is invalid.
+        """Return the principal for `render` by this signature, or None if it is invalid.
 
         It may read and call, but no more than the principal of the address.
         """
@@ -87,7 +87,7 @@ class Links:
         )
 
     def _describe(self, principal: Principal) -> str:
-        """Return `principal` as text; empty for callers without a token."""
+        """Return `principal` as text, empty for callers without a token."""
         if principal.name == self.anonymous.name and not principal.proof:
             return ""
         proof = principal.proof[:6]
@@ -106,7 +106,7 @@ class Links:
 
 
 def nonce_of(signature: str) -> str:
-    """Return the part of a signature that distinguishes two addresses of one render."""
+    """Return the part of a signature that distinguishes two addresses of a render."""
     return signature.rpartition(".")[2]
 
 

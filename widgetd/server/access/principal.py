@@ -1,7 +1,7 @@
 """Callers as values: principal, scopes, audience, client, and the snapshot they may see.
 
-`auth` proves them. Lists, searches, calls and resources take the caller's snapshot. No other
-code has to know that widgets can be hidden.
+`auth` proves them. Lists, searches, calls and resources take the caller's snapshot. No other code
+has to know of hidden widgets.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ SCOPES = frozenset({READ, CALL, ELEVATED, GALLERY, METRICS, AUTHOR, OPERATE, WRI
 
 @dataclass(frozen=True, kw_only=True)
 class Audience:
-    """Principals with the same view of the widgets; caches are kept per audience.
+    """Principals with the same view of the widgets. Caches are kept per audience.
 
     Attributes:
-        elevated: Whether they see widgets whose sidecar says `permission = "elevated"`.
-        selection: The other widgets that they see.
+        elevated: Whether they see widgets with `permission = "elevated"`.
+        selection: The other widgets of their view.
     """
 
     elevated: bool = True
@@ -86,9 +86,9 @@ class Principal:
     """An authenticated user or program, or a caller without a token.
 
     Attributes:
-        name: The name in the token file or of the issuer; empty without a token.
-        proof: Digest of the token; empty without a token.
-        until: Expiry of the token in seconds since the epoch; None if it has none.
+        name: The name in the token file or of the issuer. Empty without a token.
+        proof: Digest of the token. Empty without a token.
+        until: Expiry of the token in seconds since the epoch. None if it has none.
     """
 
     name: str = ""
@@ -102,13 +102,13 @@ class Principal:
         return Audience(elevated=ELEVATED in self.scopes, selection=self.selection)
 
     def remaining_s(self, now: float) -> float:
-        """Return the token's remaining lifetime; `now` is in seconds since the epoch."""
+        """Return the token's remaining lifetime. `now` is in seconds since the epoch."""
         return inf if self.until is None else self.until - now
 
     def delegate(self, proof: bytes = b"", more: frozenset[str] = frozenset()) -> Principal:
-        """Return a principal that acts for this one and may only read and call its widgets.
+        """Return a principal to act for this one. It may only read and call its widgets.
 
-        It keeps those of its scopes that `more` names.
+        It keeps its scopes among `more`.
         """
         scopes = frozenset({READ, CALL}) | self.scopes & ({ELEVATED} | more)
         return replace(self, scopes=scopes, proof=proof or self.proof)
@@ -152,7 +152,7 @@ class PerAudience(Generic[T]):
         return audience in self._kept
 
     def of(self, audience: Hashable) -> T:
-        """Return the value of this audience; make it at first use."""
+        """Return the value of this audience. Make it at first use."""
         value = self._kept.get(audience)
         if value is None:
             value = self._make(audience)
@@ -199,7 +199,7 @@ def _filter(snapshot: Snapshot, audience: Audience) -> Snapshot:
 
 def _may_know(snapshot: Snapshot, entry: Entry, audience: Audience) -> bool:
     """Return whether `audience` may read a file's fault."""
-    # The tags and permission of a file that was never valid are unknown.
+    # The tags and permission of a file without any valid version are unknown.
     if entry.widget is None:
         return audience.selection == EVERYTHING and not entry.may_have_sidecar
     # The fault can name a colliding file.
@@ -208,7 +208,7 @@ def _may_know(snapshot: Snapshot, entry: Entry, audience: Audience) -> bool:
 
 
 Profile = Literal["auto", "chatkit", "split"]
-"""Who sees a result's tree: the model (`chatkit`) or the client (`split`); `auto` decides."""
+"""Who sees a result's tree: the model (`chatkit`) or the client (`split`). `auto` decides."""
 
 UI_EXTENSION = "io.modelcontextprotocol/ui"
 """The capability of MCP Apps hosts."""
@@ -218,11 +218,11 @@ class ClientInfo(NamedTuple):
     """A client's description of itself, sent at the handshake or with every request.
 
     Attributes:
-        name: `clientInfo.name`; empty if not sent.
-        version: `clientInfo.version`; empty if not sent.
+        name: `clientInfo.name`. Empty if not sent.
+        version: `clientInfo.version`. Empty if not sent.
         apps: Whether it shows MCP Apps views.
         asks: Whether it supports elicitation before a call is answered.
-        protocol: The protocol version of the request, as `2026-07-28`; empty in-process.
+        protocol: The protocol version of the request, as `2026-07-28`. Empty in-process.
     """
 
     name: str = ""
@@ -243,13 +243,12 @@ class Caller:
     """The client behind a request, and the snapshot for its answer.
 
     Attributes:
-                snapshot: Taken once when the request arrived, without the widgets hidden from
-            the caller.
+        snapshot: Taken once when the request arrived, without the widgets hidden from the caller.
         principal: Proven by the request's token.
-        denied: Why the message is refused; None if it is admitted.
+        denied: Why the message is refused. None if it is admitted.
         prefix: The namespace before the path of our URIs, as this client knows them.
-        profile: Requested by the address or a header; None without one.
-        outer: The same client as seen by the widgets of another folder; None without one.
+        profile: Requested by the address or a header. None without one.
+        outer: The same client as seen by the widgets of another folder. None without one.
     """
 
     snapshot: Snapshot
@@ -264,13 +263,13 @@ class Caller:
 
 
 CALLER: ContextVar[Caller] = ContextVar("widgetd_caller")
-"""Set during one request by the middleware; read only behind FastMCP and the SDK."""
+"""Set during one request by the middleware. Read only behind FastMCP and the SDK."""
 
 
 def current_caller(registry: Registry) -> Caller:
     """Return the caller of the request at hand, as the widgets of `registry` see it.
 
-    For code that a framework calls without its request: FastMCP's provider and the SDK's own
+    For code called without its request: FastMCP's provider and the SDK's own
         handlers. Everything else takes the caller as an argument. In-process, the caller is
     `LOCAL`.
     """

@@ -1,9 +1,8 @@
-"""A folder of widgets as it was last scanned, and the snapshot made of it.
+"""A folder of widgets after its last scan, and the snapshot of its files.
 
     scan -> changed files -> loader -> entries -> snapshot
 
-A file that breaks keeps its last good widget; a file that cannot be read at this moment
-keeps its entry.
+A broken file keeps its last good widget. A momentarily unreadable file keeps its entry.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ if TYPE_CHECKING:
 _log = get_logger()
 
 Changes = Mapping[str, Entry | None]
-"""Changed entries by path; None for a deleted file."""
+"""Changed entries by path, or None for a deleted file."""
 
 
 class Catalog:
@@ -58,16 +57,16 @@ class Catalog:
         root: The widgets folder.
         load: Makes the widget of a source and its sidecar.
         limit_bytes: Maximum size of a file.
-        selection: The widgets that are served.
-        settings: Everything else that decides what is served, as text; part of both hashes.
-        rollback: The earlier generations, and which of them to serve; None to keep none. The latest
-            has the last good content of each file.
-        quiet_ms: Time since its last write after which a file is read.
+        selection: The widgets to serve.
+        settings: All other settings of the served content, as text. Part of both hashes.
+        rollback: The earlier generations, with the choice between them. None to keep none. The
+            latest has the last good content of each file.
+        quiet_ms: Time without a write until a file is read.
         system: Reads the folder.
 
     Attributes:
         root: The widgets folder.
-        cost_s: Processor time of the last scan of the whole folder that found no changes.
+        cost_s: Processor time of the last scan of the whole folder without changes.
     """
 
     def __init__(
@@ -93,13 +92,12 @@ class Catalog:
         self._examined: Mapping[str, Source] = {}
         self._strays: tuple[Finding, ...] = ()
         self._missing = MissingFiles(system.clock)
-        # Keys of last good content by path, of which a file may have had another path.
+        # Keys of last good content by path. The content may come from another path.
         self._recalled: dict[str, str] = {}
         self._current = Snapshot.empty(selection=selection, settings=settings)
 
     @property
     def current(self) -> Snapshot:
-        """Return the snapshot of the last scan."""
         return self._current
 
     def scan(
@@ -110,18 +108,18 @@ class Catalog:
         deleted: bool = False,
         confirmed: bool = False,
     ) -> Snapshot:
-        """Scan the folder and return its snapshot; the same object if nothing changed.
+        """Scan the folder and return its snapshot. The same object if nothing changed.
 
         Args:
-            paths: Paths that may have changed; none for the whole folder.
-            finished: Those of `paths` that are read without waiting until they are quiet.
+            paths: Paths with possible changes. None for the whole folder.
+            finished: Those of `paths` to read at once, without waiting until they are quiet.
             deleted: Whether an event reported a deletion since the last scan.
-            confirmed: Whether an operator said that all missing files are deleted.
+            confirmed: Whether an operator confirmed all deletions.
         """
-        before, known = self._scan, self._current.entries
+        before, entries = self._scan, self._current.entries
         clock = self._system.clock
         now_s = clock.steady_s()
-        # A file is only gone if the last scan, too, has looked for it.
+        # A file is gone only after two scans looked for it, so look for the missing files again.
         named, paths = paths, {*paths, *self._missing.list_due(now_s)} if paths else ()
         began_s = clock.thread_s()
         self._scan = scan(
@@ -138,11 +136,11 @@ class Catalog:
         if not paths and self._scan.sources is before.sources:
             self.cost_s = clock.thread_s() - began_s
         degraded, gone = self._missing.examine(
-            self._scan, known, now_s, named=named, deleted=deleted, confirmed=confirmed
+            self._scan, entries, now_s, named=named, deleted=deleted, confirmed=confirmed
         )
-        changes = rebuild(known, self._scan, known=before, deleted=gone, load=self._load)
+        changes = rebuild(entries, self._scan, previous=before, deleted=gone, load=self._load)
         if finished and any(entry and entry.fault for entry in changes.values()):
-            # A writer may close a file after each part of it; a fault counts once it is quiet.
+            # A writer may close a file after each part of it. A fault counts once it is quiet.
             self._scan = before
             return self.scan(paths)
         if self._rollback is not None:
@@ -152,15 +150,15 @@ class Catalog:
         return self._current
 
     def choose(self) -> Snapshot:
-        """Return the snapshot to serve: that of the last scan, unless there is a rollback."""
+        """Return the snapshot to serve: the folder's own, or a rollback's."""
         if self._rollback is None:
             return self._current
         return self._rollback.choose(self._current, settled=not self._scan.unsettled)
 
     def copies(self) -> Callable[[], None]:
-        """Return a function that writes what the next start and a rollback need.
+        """Return a function to store the served files for the next start and for rollbacks.
 
-        It writes the files that are served at this moment, and may run during a later scan.
+        It may run during a later scan.
         """
         if self._rollback is None:
             return lambda: None
@@ -174,7 +172,7 @@ class Catalog:
 
     @property
     def due_s(self) -> float | None:
-        """Return the seconds until the next scan without a hint; None if nothing is pending."""
+        """Return the seconds until the next scan without a hint, or None if nothing is pending."""
         if self._scan.unsettled:
             return self._scan.settles_s
         if self._scan.failure is not None:
@@ -183,7 +181,7 @@ class Catalog:
 
     @property
     def unsettled_files(self) -> frozenset[str]:
-        """Return the files that were being written at the last scan."""
+        """Return the files of the last scan with unfinished writes."""
         return self._scan.unsettled
 
     @property
@@ -197,9 +195,9 @@ class Catalog:
     def _revive(self, changes: Changes) -> Iterator[tuple[str, Entry]]:
         """Yield entries with the last good widget of an earlier process.
 
-        They are those of broken files, and of files that are being written.
+        The current files are broken, or being written.
         """
-        # A file that had an entry before was looked up when it was new.
+        # Files with an earlier entry were looked up when they were new.
         for path in {*changes, *self._scan.unsettled} - self._current.entries.keys():
             entry = changes.get(path)
             copy = self._recall(path, entry)
@@ -213,15 +211,15 @@ class Catalog:
                 yield path, revived
 
     def _recall(self, path: str, entry: Entry | None) -> Pair | None:
-        """Return the last good content of a file, also if the file or its folder was renamed."""
+        """Return the last good content of a file, even if the file or its folder was renamed."""
         if self._rollback is None:
             return None
-        versions, known = self._rollback.versions, self._current.entries
+        versions, entries = self._rollback.versions, self._current.entries
         copy = versions.recall(path)
         if copy is not None:
             return copy
         for earlier in versions.list_missing(self._scan.sources):
-            is_same = entry and earlier in known and known[earlier].key == entry.key != ""
+            is_same = entry and earlier in entries and entries[earlier].key == entry.key != ""
             if is_same or PurePosixPath(earlier).name == PurePosixPath(path).name:
                 source, sidecar = versions.recall(earlier) or (None, None)
                 if source is not None:
@@ -231,14 +229,17 @@ class Catalog:
 
 
 def find_stray_sidecars(paths: Collection[str]) -> Iterator[Finding]:
-    """Yield a finding (W1120) for each sidecar among `paths` whose widget is not there."""
+    """Yield a finding (W1120) for each sidecar without a widget among `paths`."""
     widgets: tuple[str, ...] | None = None
     for path in paths:
         stem = path.removesuffix(SUFFIX)
         if path.endswith(SIDECAR_SUFFIXES) and stem not in paths:
             if widgets is None:
-                names = (one for one in paths if one.endswith(WIDGET_SUFFIXES))
-                widgets = tuple(name for name in names if name + SUFFIX not in paths)
+                widgets = tuple(
+                    name
+                    for name in paths
+                    if name.endswith(WIDGET_SUFFIXES) and name + SUFFIX not in paths
+                )
             near = nearest(stem, widgets)
             yield Finding(
                 code="W1120",
@@ -252,22 +253,22 @@ def rebuild(
     before: Mapping[str, Entry],
     scan: Scan,
     *,
-    known: Scan,
+    previous: Scan,
     deleted: Collection[str],
     load: Load,
 ) -> Changes:
     """Return the entries that changed between two scans.
 
     Args:
-        before: The entries made from `known`.
+        before: The entries of the previous scan.
         scan: The folder as it is.
-        known: The folder as it was.
-        deleted: Paths in `before` that count as deleted.
-        load: Called once for each file whose content, or sidecar, is new.
+        previous: The folder as it was.
+        deleted: Deleted paths of `before`.
+        load: Called once for each file with new content or a new sidecar.
     """
     changes: dict[str, Entry | None] = dict.fromkeys(deleted)
-    sources, earlier = scan.sources, known.sources
-    touched = {*list_differing(earlier, sources), *list_missing(earlier, sources), *known.faults}
+    sources, earlier = scan.sources, previous.sources
+    touched = {*list_differing(earlier, sources), *list_missing(earlier, sources), *previous.faults}
     for path in sorted({_owner_of(path) for path in touched}):
         source = sources.get(path)
         if source is None or not _is_served(path):
@@ -278,19 +279,19 @@ def rebuild(
         if entry is None or entry.key != key:
             changes[path] = load_entry(entry, key, source, sidecar, load)
     for path, error in scan.faults.items():
-        # The fault of an unreadable sidecar is that of its widget.
+        # The fault of an unreadable sidecar counts for its widget.
         if _is_served(owner := _owner_of(path)):
             changes[owner] = broken_entry(before.get(owner), owner, "", error)
     return {path: entry for path, entry in changes.items() if entry != before.get(path)}
 
 
 def _owner_of(path: str) -> str:
-    """Return the file that a sidecar is about; of any other file, itself."""
+    """Return the file of a sidecar. Any other file is its own owner."""
     return path.removesuffix(SUFFIX) if path.endswith(SIDECAR_SUFFIXES) else path
 
 
 def _is_served(path: str) -> bool:
-    """Return whether a file that was read counts: a widget, or the theme of the whole folder."""
+    # Themes below the folder itself are ignored.
     return path == THEME_FILE or not path.endswith(THEME_FILE)
 
 
@@ -303,41 +304,41 @@ def discover_widgets(
     """Return every widget in `widgets_dir` and below, in the order of tool names.
 
     Args:
-        widgets_dir: The folder; by default the one of the bundled widgets.
+        widgets_dir: The folder. By default that of the bundled widgets.
         limits: Limits of one widget.
-        refused: Called with the fault of each file that cannot be served; by default it is logged.
+        refused: Called with the fault of each refused file. By default it is logged.
 
     Raises:
         ConfigError: There is no such folder.
     """
-    found = _scan_once(widgets_dir, load, limits or Limits())
-    for fault in found.faults.values():
+    snapshot = _scan_once(widgets_dir, load, limits or Limits())
+    for fault in snapshot.faults.values():
         if refused is not None:
             refused(fault)
         else:
             _log.warning("widget.refused", path=fault.path, code=fault.code, problem=str(fault))
-    return list(found.widgets.values())
+    return list(snapshot.widgets.values())
 
 
 def get_widget(name: str, widgets_dir: str | os.PathLike[str] | None = None) -> Widget | None:
-    """Return the widget named `name`, or None; compile no other.
+    """Return the widget named `name`, or None. Compile no other.
 
     Args:
         name: The name of its tool or file, or its title.
-        widgets_dir: The folder; by default the one of the bundled widgets.
+        widgets_dir: The folder. By default that of the bundled widgets.
 
     Raises:
         ConfigError: There is no such folder.
-        WidgetError: No file with this name can be served; the finding is that of the first.
+        WidgetError: No file with this name can be served. The finding is that of the first.
     """
-    found = _scan_once(widgets_dir, _load_uncompiled, Limits())
+    snapshot = _scan_once(widgets_dir, _load_uncompiled, Limits())
     fault: WidgetError | None = None
-    for tool, owner in found.widgets.items():
+    for tool, owner in snapshot.widgets.items():
         if name not in (tool, owner.definition.name, owner.definition.title):
             continue
-        # A file that cannot be compiled leaves its tool's name to the next that claims it.
-        for path in found.claims[tool]:
-            widget = found.entries[path].widget
+        # If a file cannot be compiled, the next claimant gets its tool's name.
+        for path in snapshot.claims[tool]:
+            widget = snapshot.entries[path].widget
             try:
                 if widget is not None:
                     widget.prove()
@@ -360,18 +361,18 @@ def _load_uncompiled(source: Source, sidecar: Source | None, *, limits: Limits) 
 def _scan_once(
     folder: str | os.PathLike[str] | None, make: Callable[..., Widget], limits: Limits
 ) -> Snapshot:
-    """Return the snapshot of a folder, None for that of the bundled widgets.
+    """Return the snapshot of a folder, or None stands for the bundled widgets.
 
     Raises:
         ConfigError: There is no such folder.
     """
     folder = bundled_folder() if folder is None else folder
     load_limited = partial(make, limits=limits)
-    found = Catalog(Path(folder), load_limited, limit_bytes=limits.file_bytes, quiet_ms=0).scan()
-    if found.degraded is not None:
-        problem = f"{os.fspath(folder)}: {found.degraded.problem}"
+    snapshot = Catalog(Path(folder), load_limited, limit_bytes=limits.file_bytes, quiet_ms=0).scan()
+    if snapshot.degraded is not None:
+        problem = f"{os.fspath(folder)}: {snapshot.degraded.problem}"
         raise ConfigError("W0003", problem, "name another folder", exit_code=3)
-    for widget in (entry.widget for entry in found.entries.values()):
+    for widget in (entry.widget for entry in snapshot.entries.values()):
         if widget is not None:
             widget.folder = Path(folder)
-    return found
+    return snapshot

@@ -1,4 +1,4 @@
-"""The difference between two snapshots, whether or not others were served between them."""
+"""The difference between two snapshots."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from widgetd.server.catalog.snapshot import Snapshot
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """The difference that a swap made, for clients and operators.
+    """The difference between the snapshots of a swap, for clients and operators.
 
     Attributes:
         added: New tools, sorted.
-        changed: Tools whose widget has another content.
-        removed: Tools that are no longer served.
-        relisted: Tools of `changed` whose entry in a list of tools differs.
+        changed: Tools with another content.
+        removed: Tools no longer served.
+        relisted: Tools of `changed` with another entry in a list of tools.
         refused: New faults.
-        recovered: Paths that no longer have a fault.
+        recovered: Paths without their former fault.
         theme: Whether the widgets have another theme.
     """
 
@@ -60,10 +60,10 @@ def difference(before: Snapshot, after: Snapshot) -> Change:
 
 
 def breaking_changes(before: Snapshot, after: Snapshot, change: Change) -> Iterator[Finding]:
-    """Yield what breaks callers of the changed tools once `after` is served."""
+    """Yield breaking changes for callers of the changed tools once `after` is served."""
     was, now = before.widgets, after.widgets
     for tool in change.changed:
-        # Here, because the first swap of a start changes nothing, and a start loads no checks.
+        # Imported late: the first swap of a start changes nothing, and a start loads no checks.
         from widgetd.core.checks.breaking_changes import find_breaking_changes  # noqa: PLC0415
 
         for finding in find_breaking_changes(was[tool].definition, now[tool].definition):

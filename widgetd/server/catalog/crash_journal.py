@@ -1,14 +1,13 @@
-"""A journal of what is being rendered, in a page of memory that survives the process.
+"""A journal of the renders in progress, in memory beyond the end of the process.
 
-A render that keeps the interpreter cannot be interrupted, and the watchdog that ends the
-process runs no Python, so it cannot ask what kept it. Each render therefore takes a slot in
-a page that is mapped to a file, and clears it afterwards. What the next start finds in the
-slots was being rendered at the end.
+A render cannot be interrupted while it keeps the interpreter, and the watchdog runs no Python when
+it ends the process. So each render takes a slot in a page mapped to a file, and clears it
+afterwards. The next start finds the renders of the crash in the slots.
 
-The end is blamed on what varied. Each content was drawn in a child process with limits before
-it was served, so the caller's arguments alone are *quarantined*, and no caller can take a widget
-away from the others. A power cut in the middle of an innocent render looks the same, so a
-quarantine ends after an hour.
+Each content was drawn in a child process with limits before it was served. So the caller's
+arguments are to blame, and they alone are *quarantined*: no caller can take a widget away from the
+others. A power cut in the middle of an innocent render looks the same, so a quarantine ends after
+an hour.
 
     draws       64 slots: digest of the content, start, digest of the arguments
     quarantine  {"version", "arguments": {"CONTENT+ARGUMENTS": until}}
@@ -38,18 +37,18 @@ QUARANTINE_FILE = "quarantine"
 
 _SLOT: Final = Struct("<32sd16s8x")
 """Hexadecimal digest of the content, seconds since the epoch, hexadecimal digest of the
-arguments; zeros in a free slot."""
+arguments. Zeros in a free slot."""
 
 
 _PAGE_BYTES: Final = LIMITS.journal_slots * _SLOT.size
 
 
 class CrashJournal:
-    """The renders in progress, and the arguments that must not be rendered.
+    """The renders in progress, and the quarantined arguments.
 
     Args:
-        state: The folder of the journal; None to remember nothing.
-        version: The version of widgetd and of everything else that decides what is served.
+        state: The folder of the journal. None to remember nothing.
+        version: The version of widgetd, its settings and everything else behind the served content.
         now: Returns the seconds since the epoch.
     """
 
@@ -68,9 +67,9 @@ class CrashJournal:
         self._free = list(range(0, _PAGE_BYTES, _SLOT.size))
 
     def open(self) -> None:
-        """Read what earlier processes left, and begin to record; call it before any render.
+        """Read the slots of earlier processes, and begin to record. Call it before any render.
 
-        A process that ends before this leaves everything as it was for the next one.
+        If a process ends earlier, the files stay unchanged.
         """
         if self._state is None:
             return
@@ -78,8 +77,8 @@ class CrashJournal:
         slots = list(_read_slots(page, began_before=self._now() - LIMITS.crash_render_s))
         self._load(self._state.read(QUARANTINE_FILE, most_bytes=LIMITS.quarantine_bytes) or b"")
         until = self._now() + LIMITS.quarantine_s
-        found = {f"{content}+{arguments}": until for content, arguments in slots}
-        self._arguments = {**self._arguments, **found}
+        suspects = {f"{content}+{arguments}": until for content, arguments in slots}
+        self._arguments = {**self._arguments, **suspects}
         # Before the page is cleared: a crash in between must not lose what it says.
         if slots:
             self._save()
@@ -89,21 +88,19 @@ class CrashJournal:
             self._state.report_recovery(PAGE_FILE)
 
     def digest(self, arguments: Mapping[str, Any]) -> str:
-        """Return the digest of a call's arguments for `rendering`; empty if nothing is kept.
-
-        The order of keys counts: callers who vary it can vary anything else as well.
-        """
+        """Return the digest of a call's arguments for `rendering`, empty if nothing is kept."""
         if self._state is None:
             return ""
+        # The order of keys counts: callers who vary it can vary anything else as well.
         return blake2b(to_json(arguments), digest_size=8).hexdigest()
 
     @contextmanager
     def rendering(self, content: str, arguments: str) -> Iterator[None]:
-        """Record within the block that a content is being rendered.
+        """Record a render for the duration of the block.
 
         Args:
             content: The digest of the content.
-            arguments: The digest of the caller's arguments; empty where nothing is recorded.
+            arguments: The digest of the caller's arguments. Empty to record nothing.
 
         Raises:
             CallError: The arguments are quarantined for this content (W1014).
@@ -135,10 +132,10 @@ class CrashJournal:
     def _load(self, content: bytes) -> None:
         # It may be cut short, written by another version, or not by widgetd at all.
         try:
-            known = orjson.loads(content)
+            record = orjson.loads(content)
         except ValueError:
             return
-        match known:
+        match record:
             case {
                 "version": self._version,
                 "arguments": dict(arguments),

@@ -1,11 +1,11 @@
-"""Distinguish a deleted file from one that is missing for a moment.
+"""Distinguish deleted files from files missing for a moment.
 
 Editors, rsync and ConfigMaps remove a file and put it back within milliseconds. So a file counts as
 deleted only after two scans, 250 ms apart, have looked for it and did not find it.
 
-A mount may vanish as a whole, and come back empty. So the files of a folder that was mounted again,
-or replaced by an empty one, and several files that vanish without an event, have a minute to come
-back, unless an operator confirms that they are deleted.
+A mount may vanish as a whole, and come back empty. So files get a minute to come back if their
+folder was mounted again or replaced by an empty one, or if several vanish without an event. An
+operator can confirm their deletion.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from widgetd.server.catalog.limits import LIMITS
 
 
 class MissingFiles:
-    """The files that are missing, each until when, and the folder that is watched."""
+    """The missing files with their deadlines, and the identity of the watched folder."""
 
     def __init__(self, clock: Clock = SYSTEM.clock) -> None:
         self._clock = clock
@@ -34,7 +34,7 @@ class MissingFiles:
 
     @property
     def due_s(self) -> float | None:
-        """Return the seconds until the next missing file counts as deleted; None without one."""
+        """Return the seconds until the next missing file counts as deleted, or None without one."""
         return (
             max(min(self._until_s.values()) - self._clock.steady_s(), 0) if self._until_s else None
         )
@@ -45,22 +45,22 @@ class MissingFiles:
     def examine(
         self,
         scan: Scan,
-        known: Mapping[str, object],
+        expected: Mapping[str, object],
         now_s: float,
         *,
         named: Collection[str],
         deleted: bool,
         confirmed: bool,
     ) -> tuple[Finding | None, Collection[str]]:
-        """Return why the folder cannot be trusted, if so, and the files that count as deleted.
+        """Return why the folder cannot be trusted, if so, and the deleted files.
 
         Args:
             scan: The folder as it is.
-            known: The files as they were, by path.
+            expected: The files as they were, by path.
             now_s: The monotonic time before the scan.
-            named: Paths that events named.
+            named: Paths from events.
             deleted: Whether an event reported a deletion.
-            confirmed: Whether an operator said that all missing files are deleted.
+            confirmed: Whether an operator confirmed all deletions.
         """
         if scan.root is None:
             problem = "the widgets folder is not there"
@@ -68,7 +68,7 @@ class MissingFiles:
         if scan.failure is not None:
             problem = f"the widgets folder cannot be listed ({scan.failure.strerror})"
             return _degradation(problem, "give widgetd the right to read and enter it"), ()
-        absent = self._list_absent(scan, known)
+        absent = self._list_absent(scan, expected)
         if deleted:
             self._believe_events(named)
         self._doubt_absence(scan, absent, deleted=deleted)
@@ -80,12 +80,12 @@ class MissingFiles:
         self._root = scan.root
         return self._report(), gone
 
-    def _list_absent(self, scan: Scan, known: Mapping[str, object]) -> list[str]:
+    def _list_absent(self, scan: Scan, expected: Mapping[str, object]) -> list[str]:
         # Of 10,000 widgets this takes milliseconds, so only a scan with other paths compares.
-        compared = key_set(known), key_set(scan.sources)
+        compared = key_set(expected), key_set(scan.sources)
         if compared != self._compared:
-            self._compared, self._lacking = compared, list_missing(known, scan.sources)
-        # A file that could not be read, or is being written, exists.
+            self._compared, self._lacking = compared, list_missing(expected, scan.sources)
+        # An unreadable file, or a file being written, exists.
         existing = (scan.faults, scan.unsettled)
         return [path for path in self._lacking if not any(path in paths for paths in existing)]
 

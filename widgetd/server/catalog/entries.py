@@ -21,14 +21,14 @@ def key_of(source: Source, sidecar: Source | None) -> str:
 def load_entry(
     entry: Entry | None, key: str, source: Source, sidecar: Source | None, load: Load
 ) -> Entry:
-    """Return the entry of a file; where it is broken, with the widget or theme of `entry`."""
+    """Return the entry of a file. A broken file keeps the widget or theme of `entry`."""
     try:
         if source.path == THEME_FILE:
             return Entry(path=source.path, key=key, widget=None, theme=read_theme(source))
         widget = load(source, sidecar)
     except WidgetError as error:
         return broken_entry(entry, source.path, key, error)
-    except Exception as error:  # noqa: BLE001 - a defect that one file hits must not stop the others
+    except Exception as error:  # noqa: BLE001 - a defect at one file must not stop the others
         _log.exception("widget.crashed", path=source.path)
         problem = f"widgetd itself failed on it ({type(error).__name__})"
         advice = "this is a defect of widgetd; report it with this file"
@@ -38,7 +38,7 @@ def load_entry(
 
 
 def broken_entry(entry: Entry | None, path: str, key: str, error: WidgetError) -> Entry:
-    """Return the entry of a file that cannot be served; its last good content stays."""
+    """Return the entry of a broken file, with its last good content."""
     fault, *further = error.findings
     entry = entry or Entry(path=path, key=key, widget=None)
     return replace(entry, key=key, fault=fault, further_faults=tuple(further))

@@ -10,36 +10,35 @@ class CatalogLimits:
     """Limits and times of the catalog.
 
     Attributes:
-        settling_s: Time that a start waits for files that are being written.
-        swap_gap_s: Time between a swap and the next scan, in which clients are notified;
-            what is saved meanwhile becomes one swap.
-        deletion_grace_s: Time after which a missing file counts as deleted; longer than the gap
-            of any editor between removing a file and renaming the new one.
-        vanished_files: Number of files whose absence in one scan counts as no deletion, unless an
-            event reported one.
-        empty_grace_s: Time for which those, and the files of a folder that was mounted again or
-            replaced by an empty one, are served on.
-        upload_rate_per_s: Widgets of one uploader per second, in the long run.
-        upload_burst: Widgets of one uploader at once, so that a whole folder can be uploaded.
-        upload_wait_s: Time that an upload waits until it is served; a scan takes far less.
-        logged_tools: Changed tools that the event of a swap names.
-        folder_files: Widgets of a folder to which uploads add no more.
-        proofs_bytes: Size of the file of proofs; several times that of 10,000 widgets.
-        proof_lines: Lines of the file of proofs, besides three for each proof in it, above which it
-            is compacted.
-        versions: Generations that are kept to go back to.
+        settling_s: Time of a start to wait for unfinished files.
+        swap_gap_s: Time between a swap and the next scan, to notify clients. All saves in between
+            become a single swap.
+        deletion_grace_s: Time after which a missing file counts as deleted. Editors take less
+            between removing a file and renaming the new file.
+        vanished_files: Number of files whose absence in a scan counts as no deletion, unless an
+            event reported a deletion.
+        empty_grace_s: Time for which those are served on, and the files of a folder mounted again
+            or replaced by an empty folder.
+        upload_rate_per_s: Widgets of an uploader per second, in the long run.
+        upload_burst: Widgets of an uploader at once, enough for a whole folder.
+        upload_wait_s: Time of an upload to wait until it is served. A scan takes far less.
+        logged_tools: Changed tools in the event of a swap.
+        folder_files: Widgets of a folder beyond which uploads are refused.
+        proofs_bytes: Size of the file of proofs. 10,000 widgets need a fraction.
+        proof_lines: Lines of the file of proofs, besides three for each proof, above which it is
+            compacted.
+        versions: Generations to go back to.
         versions_bytes: Size of their contents.
-        version_log_bytes: Size of their list; many times that of 10,000 widgets.
-        unsaved_generations: Those that wait for the disk; the oldest makes room.
-        synced_files: Files that are synced one by one; for more, the machine syncs everything.
-        state_lock_s: Time for which another process may keep this one from writing a generation.
+        version_log_bytes: Size of their list. 10,000 widgets need a fraction.
+        unsaved_generations: Generations waiting for the disk. The oldest makes room.
+        synced_files: Files to sync singly. For more, the machine syncs everything.
+        state_lock_s: Time to wait for another process before a generation is not written.
         state_lock_poll_s: Time between two attempts to write it.
-        rollback_bytes: Size of the file that asks for a rollback.
-        journal_slots: Renders at the same time that the crash journal records.
-        crash_render_s: A render that began less than this before the next start cannot have kept
-            the interpreter long enough to end the process.
-        quarantine_s: Time for which arguments are refused that were rendered at a crash.
-        quarantine_bytes: Size of the quarantine file, which is some 15,000 entries.
+        rollback_bytes: Size of the file of a rollback request.
+        journal_slots: Concurrent renders in the crash journal.
+        crash_render_s: Age of a render at the next start from which it may have ended the process.
+        quarantine_s: Time for which the arguments of a crash are refused.
+        quarantine_bytes: Size of the quarantine file, some 15,000 entries.
     """
 
     settling_s: float = 1.0

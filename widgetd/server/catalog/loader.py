@@ -1,9 +1,9 @@
-"""The loader: a file and its sidecar become a widget that was proven and admitted.
+"""The loader: from a file and its sidecar to a proven, admitted widget.
 
     source and sidecar -> define -> compile -> admit -> render -> widget
 
-Everything runs in one thread. Compiling holds the interpreter's lock and is nearly all of
-the work, so four threads were measured to be no faster.
+Everything runs in one thread. Compiling holds the interpreter's lock and is nearly all of the work.
+Four threads were measured to be no faster.
 """
 
 from __future__ import annotations
@@ -39,29 +39,29 @@ SERVED_SUFFIXES = (*WIDGET_SUFFIXES, THEME_FILE)
 SIDECAR_SUFFIXES = tuple(suffix + SUFFIX for suffix in WIDGET_SUFFIXES)
 
 Admit = Callable[[Widget], bytes]
-"""Makes a widget's entry in a list of tools; raises `WidgetError` if it can have none."""
+"""Makes a widget's entry in a list of tools, or raises `WidgetError`."""
 
 Load = Callable[[Source, Source | None], Widget]
-"""Makes the widget of a source and its sidecar; raises `WidgetError` if it cannot be served."""
+"""Makes the widget of a source and its sidecar, or raises `WidgetError`."""
 
 ProofLookup = Callable[[str, str], Proof | None]
-"""Returns the proof of a path and digest from another process, if there is one."""
+"""Returns the proof of a path and digest from another process, or None without one."""
 
 
 def choose(widget: Widget) -> Choice:
     """Return the source of `widget` to render, see `widgetd.core.studio.choose`.
 
     Raises:
-        WidgetError: Neither can be compiled, or the sidecar asks for one that cannot.
+        WidgetError: Neither can be compiled, or the sidecar asks for the other.
     """
-    # A start whose widgets are proven compares no sources.
+    # Imported late: a start with proofs for all widgets compares no sources.
     from widgetd.core.studio.choose import choose as compare_and_choose  # noqa: PLC0415
 
     return compare_and_choose(widget)
 
 
 class Precheck(Protocol):
-    """Draws content within limits before this process does; raises `WidgetError` (W1013)."""
+    """Draws content within limits before this process does. Raises `WidgetError` (W1013)."""
 
     def check_jsx(self, text: str) -> None:
         """Return if `text` is safe to parse as JSX."""
@@ -73,7 +73,7 @@ class Precheck(Protocol):
         arguments: Mapping[str, Any] | None = None,
         actions: Sequence[Mapping[str, Any]] = (),
     ) -> Proof | None:
-        """Return the proof of a file and its sidecar, None if it cannot be served.
+        """Return the proof of a file and its sidecar, or None if it cannot be served.
 
         With `arguments` or `actions`, the file is drawn with those as well.
         """
@@ -85,11 +85,11 @@ class Loader:
     Args:
         admit: Makes a widget's entry in a list of tools.
         limits: Limits of one widget.
-        strict: Refuse a template that reads what its schema does not declare.
-        proofs: Proofs of earlier processes; None to prove everything.
+        strict: Refuse a template that reads undeclared arguments.
+        proofs: Proofs of earlier processes. None to prove everything.
         precheck: Draws unproven content before this process does.
-        keeps_parts: Whether a proven widget keeps its compiled parts, for a caller who uses them
-            at once. A served widget compiles them again at its first call, because most of many
+        keeps_parts: Whether a proven widget keeps its compiled parts, for a caller who uses them at
+            once. A served widget compiles them again at its first call, because most of many
             widgets are never called.
     """
 
@@ -114,7 +114,7 @@ class Loader:
 
     @property
     def proof_count(self) -> int:
-        """Return the number of proofs of earlier processes that were not used yet."""
+        """Return the number of unused proofs of earlier processes."""
         return 0 if self._proofs is None else len(self._proofs)
 
     def load(
@@ -129,8 +129,8 @@ class Loader:
         Args:
             source: The file.
             sidecar: The file's sidecar.
-            arguments: With which the caller is to draw it; None for its own.
-            actions: Local actions that the caller is to take before.
+            arguments: The caller will draw it with these. None for its own.
+            actions: Local actions before the drawing.
 
         Raises:
             WidgetError: It cannot be served.
@@ -165,12 +165,12 @@ class Loader:
     def prove(
         self, source: Source, sidecar: Source | None, check_jsx: CheckJsx | None = None
     ) -> Widget:
-        """Return a widget that was compiled, admitted and drawn in this process.
+        """Compile, admit and draw a widget in this process.
 
         Raises:
             WidgetError: It cannot be served.
         """
-        # A start whose widgets are proven checks nothing.
+        # Imported late: a start with proofs for all widgets checks nothing.
         from widgetd.core.checks.renders import explain_undrawable  # noqa: PLC0415 - see above
         from widgetd.core.checks.rules import check_widget  # noqa: PLC0415 - see above
 
@@ -193,7 +193,7 @@ class Loader:
 
 
 def read_pair(folder: Folder, path: str, *, limit_bytes: int) -> tuple[Source, Source | None]:
-    """Read the file at `path` and its sidecar if there is one, even while they are being written.
+    """Read the file at `path` and its sidecar, if any, even while they are being written.
 
     Args:
         folder: An open folder.
@@ -201,7 +201,7 @@ def read_pair(folder: Folder, path: str, *, limit_bytes: int) -> tuple[Source, S
         limit_bytes: Maximum size of a file.
 
     Raises:
-        WidgetError: One of them cannot be served (W1001 to W1004).
+        WidgetError: A file cannot be served (W1001 to W1004).
         FileNotFoundError: There is no such file.
     """
     take = partial(read, folder, limit_bytes=limit_bytes, quiet_ms=0)
@@ -232,11 +232,11 @@ def load(
 
 
 def load_widget(path: str | os.PathLike[str], *, limits: Limits | None = None) -> Widget:
-    """Return the widget of the file at `path`, with the sidecar beside it if there is one.
+    """Return the widget of the file at `path`, with the sidecar beside it.
 
     Raises:
-        WidgetError: The file cannot be served; the finding has the place and the reason.
-        FileNotFoundError: There is no such file; the error names it, and the nearest there is.
+        WidgetError: The file cannot be served. The finding has the place and the reason.
+        FileNotFoundError: There is no such file. The error names it, and the nearest file.
     """
     limits = limits or Limits()
     file = Path(path)

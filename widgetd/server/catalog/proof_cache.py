@@ -1,8 +1,8 @@
-"""The proofs of earlier processes, so that the next start need not prove the same files again.
+"""The proofs of earlier processes. With them a start need not prove the same files again.
 
-The file has a sealed line for each proven file and may be deleted at any time: a proof counts
-only for the same path, digest and version of widgetd, and damaged lines are skipped. A known proof
-saves reading into the widget file at all; its widget compiles its parts at first use.
+The file has a sealed line for each proven file and may be deleted at any time. A proof counts only
+for the same path, digest and version of widgetd, and damaged lines are skipped. With a proof, the
+widget file is not even parsed: its widget compiles its parts at first use.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from widgetd.server.catalog.state import StateFolder, seal, unseal
 FILE = "proofs.jsonl"
 
 _SOURCES: tuple[list[str], ...] = ([], *([source] for source in get_args(Source)))
-"""The field of a line for the source that is rendered; empty for files without JSX."""
+"""The field of a line for the source that is rendered, empty for files without JSX."""
 
 _SEPARATOR = b"\t"
 """Separates the fields: JSON has tabs only between tokens, where orjson writes none."""
@@ -32,14 +32,14 @@ class ProofCache:
 
     Args:
         state: The folder of the file.
-        version: The version of widgetd and of everything else that decides what is served.
+        version: The version of widgetd, its settings and everything else behind the served content.
     """
 
     def __init__(self, state: StateFolder, version: str) -> None:
         self._state = state
         self._version = version
         self._known, lines = self._read()
-        # A file grows over many starts, too, each of which adds a few lines.
+        # The file also grows over many starts, by a few lines each.
         self._lines_left = LIMITS.proof_lines + 3 * len(self._known) - lines
 
     def __len__(self) -> int:
@@ -50,8 +50,8 @@ class ProofCache:
         return record.proof if record is not None and record.digest == digest else None
 
     def add(self, path: str, digest: str, proof: Proof) -> None:
-        """Write the proof of a content; a full disk costs the next start time and nothing else."""
         record = ProofRecord(version=self._version, path=path, digest=digest, proof=proof)
+        # A full disk costs the next start time, and nothing else.
         if self._state.append(FILE, encode(record)):
             self._state.report_recovery(FILE)
             self._lines_left -= 1
@@ -63,16 +63,16 @@ class ProofCache:
     def _read(self) -> tuple[dict[str, ProofRecord], int]:
         lines = (self._state.read(FILE, most_bytes=LIMITS.proofs_bytes) or b"").splitlines()
         records = (record for record in map(decode, lines) if record is not None)
-        known = {one.path: one for one in records if one.version == self._version}
-        return known, len(lines)
+        latest = {record.path: record for record in records if record.version == self._version}
+        return latest, len(lines)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProofRecord:
-    """A proof, with the file and version that it is about.
+    """A proof, with its file and version.
 
     Attributes:
-        version: The version of everything that decides what is served.
+        version: The version behind the served content.
         path: The file, relative to the widgets folder.
         digest: Digest of the file and its sidecar.
         proof: The proof.
@@ -94,7 +94,7 @@ def encode(record: ProofRecord) -> bytes:
 
 
 def decode(line: bytes) -> ProofRecord | None:
-    # The hash of a line that another program wrote may be right, so its content is not trusted.
+    # Another program may have written a line with the right hash, so its content is not trusted.
     try:
         head, entry = (unseal(line) or b"").split(_SEPARATOR)
         match orjson.loads(head), orjson.loads(entry):

@@ -1,7 +1,7 @@
 """The snapshot being served: one writer, any number of readers, no locks.
 
-A reader takes `current` once and uses it for the whole request, so a swap in the middle
-changes nothing it has already seen. The registry knows nothing of files, clients or time.
+A reader takes `current` once and uses it for the whole request, so a swap in the middle changes
+nothing it has already seen. The registry knows nothing of files, clients or time.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ class Registry:
 
     @property
     def current(self) -> Snapshot:
-        """Return the snapshot being served; take it once per request."""
+        """Return the snapshot being served. Take it once per request."""
         return self._current
 
     def swap(self, snapshot: Snapshot) -> Change:
-        """Serve `snapshot` from now on, wake every waiter and return what changed.
+        """Serve `snapshot` from now on, wake every waiter and return the difference.
 
-        Assignment is atomic, so readers need no lock. An asyncio.Condition would also
-        work, but every reader would then have to be a coroutine.
+        Assignment is atomic, so readers need no lock. An asyncio.Condition would also work, but
+        every reader would then have to be a coroutine.
         """
         change = difference(self._current, snapshot)
         self._current = snapshot
@@ -42,7 +42,6 @@ class Registry:
         return change
 
     async def wait_for_newer(self, snapshot: Snapshot) -> Snapshot:
-        """Wait until another snapshot than `snapshot` is served, and return it."""
         while self._current is snapshot:
             await self._swapped.wait()
         return self._current

@@ -1,9 +1,9 @@
-"""The loop that keeps the registry equal to the folder: a hint wakes a scan, which decides.
+"""The loop from the folder to the registry: a hint wakes a scan.
 
     hint -> scan -> entries -> snapshot -> swap -> one log event
 
-Everything that can fail or takes time happens in a worker thread before the swap, which
-is one assignment. The loop knows nothing of clients.
+Everything slow or fallible happens in a worker thread before the swap, a single assignment. The
+loop knows nothing of clients.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ _log = get_logger()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Swap:
-    """The replacement of one served snapshot by the next.
+    """The replacement of the served snapshot by the next.
 
     Attributes:
-        snapshot: The snapshot that is served now.
-        change: Its differences from the one before.
-        saved_s: Age of the newest changed file; None if none of them is left.
+        snapshot: The snapshot being served.
+        change: Its differences from the snapshot before.
+        saved_s: Age of the newest changed file. None if none of them is left.
         routine: Whether the timer alone had asked for the scan.
     """
 
@@ -50,10 +50,10 @@ class Swap:
 
 
 class ReloadObserver(Protocol):
-    """The metrics of reloading. Called in the event loop; must neither wait nor raise."""
+    """The metrics of reloading. Called in the event loop. Must neither wait nor raise."""
 
     def on_scan(self, seconds: float) -> None:
-        """Count a scan, with the making of its widgets, that took so many seconds."""
+        """Count a scan, with the making of its widgets, of so many seconds."""
 
     def on_swap(self, swap: Swap) -> None:
         """Count a swap."""
@@ -71,15 +71,15 @@ async def reload(
     """Serve the folder as it changes, until cancelled.
 
     Args:
-        catalog: The folder, and what its files came to.
+        catalog: The folder, and its entries.
         hints: Say where to look, and when.
         registry: The cell to swap snapshots into.
-        on_scan: Called after each scan, whatever it found; for the first time when no file was
-            being written, or `LIMITS.settling_s` after the start.
+        on_scan: Called after each scan. For the first time when no file was being written, or
+            `LIMITS.settling_s` after the start.
         observer: Counts scans and swaps.
         system: Times and runs the scans.
     """
-    # Limiters of our own: file events wait on the default one.
+    # Own limiters, because file events wait on the default limiter.
     scanning, saving = anyio.CapacityLimiter(1), anyio.CapacityLimiter(1)
     run_blocking, clock = system.threads.run_blocking, system.clock
     hint, current, strays = EVERYWHERE, catalog.current, catalog.stray_sidecars
@@ -87,7 +87,7 @@ async def reload(
     unsaved = deque[Callable[[], None]](maxlen=LIMITS.unsaved_generations)
 
     async def save_copies() -> None:
-        # Shielded, so that a daemon that is stopped at once remembers what it served.
+        # Shielded, so a daemon remembers the last generation even if it is stopped at once.
         with anyio.CancelScope(shield=True):
             while unsaved:
                 await run_blocking(unsaved.popleft(), limiter=saving)
@@ -96,33 +96,33 @@ async def reload(
         while True:
             started_s = clock.steady_s()
             look = partial(_look, catalog, hint)
-            found = await run_blocking(look, limiter=scanning)
+            snapshot = await run_blocking(look, limiter=scanning)
             took_s = clock.steady_s() - started_s
             hints.cost_s = catalog.cost_s
             if observer is not None:
                 observer.on_scan(took_s)
             before, now_s = registry.current, clock.wall_s()
-            change = None if found.is_same_as(before) else registry.swap(found)
+            change = None if snapshot.is_same_as(before) else registry.swap(snapshot)
             if catalog.current is not current:
-                # A swap does not wait until the disk has the one before it.
+                # A swap does not wait until the disk has the previous snapshot.
                 unsaved.append(catalog.copies())
                 saves.start_soon(save_copies)
                 current = catalog.current
             if not catalog.unsettled_files or started_s > patience_s:
                 on_scan()
             if change is not None:
-                # Clients are notified first; at the start there are none. The shield has the swap
-                # logged even if the daemon is stopped in between.
+                # Clients are notified first. At the start there are none. With the shield, the
+                # swap is logged even if the daemon is stopped in between.
                 with anyio.CancelScope(shield=True):
                     await anyio.sleep(LIMITS.swap_gap_s if before.entries else 0)
-                _report(before, found, change, took_s * 1000)
+                _report(before, snapshot, change, took_s * 1000)
             if not catalog.unsettled_files and catalog.stray_sidecars != strays:
                 _warn(finding for finding in catalog.stray_sidecars if finding not in strays)
                 strays = catalog.stray_sidecars
             if change is not None and observer is not None:
-                about = partial(_age_s, catalog.root, found, change, now_s, system.disk)
+                about = partial(_age_s, catalog.root, snapshot, change, now_s, system.disk)
                 saved_s = await run_blocking(about, limiter=scanning)
-                swap = Swap(snapshot=found, change=change, saved_s=saved_s, routine=hint.routine)
+                swap = Swap(snapshot=snapshot, change=change, saved_s=saved_s, routine=hint.routine)
                 observer.on_swap(swap)
             hint = Hint(paths=catalog.unsettled_files)
             with anyio.move_on_after(catalog.due_s):
@@ -168,7 +168,7 @@ def _report(before: Snapshot, served: Snapshot, change: Change, duration_ms: flo
         "stale": len(served.stale),
         "refused": len(served.refusals),
         "degraded": served.degraded is not None,
-        # A list, which readers with labels do not get: it may name widgets hidden from them.
+        # A list, so readers with labels do not get it. It may name hidden widgets.
         "tools": list(change.tools[: LIMITS.logged_tools]),
         "breaking": [str(finding) for finding in breaking_changes(before, served, change)],
     }

@@ -2,11 +2,10 @@
 
     widgetd rollback -> request in the state folder -> next scan -> swap
 
-The request is a file, so it needs no port and no right but that to write to the state folder, and
-it waits for a daemon that is down. The daemon answers by adding what the folder itself would serve
-at that moment. As soon as the folder would serve anything else, the rollback has ended, also if
-that happened while the daemon was down. A file that is broken changes nothing that would be
-served, so it ends no rollback.
+The request is a file: it needs no port and no right except to the state folder, and waits until a
+daemon starts. The daemon adds a hash of the folder's own content. As soon as the folder would serve
+anything else, the rollback ends, even if this happened while the daemon was down. A broken file
+changes no served content, so it ends no rollback.
 """
 
 from __future__ import annotations
@@ -38,9 +37,8 @@ class RollbackRequest:
 
     Attributes:
         generation: The generation to serve.
-        since_s: When it was requested, in seconds since the epoch.
-        folder: What the folder itself would serve, once a daemon serves the generation; empty
-            before.
+        since_s: Time of the request, in seconds since the epoch.
+        folder: Hash of the folder's own content, once a daemon serves the generation. Empty before.
     """
 
     generation: str
@@ -49,7 +47,7 @@ class RollbackRequest:
 
 
 def read_request(state: StateFolder) -> RollbackRequest | None:
-    """Return the pending or active rollback; None if there is none, or the file is not ours."""
+    """Return the pending or active rollback, or None if there is none, or the file is not ours."""
     content = state.read(FILE, most_bytes=LIMITS.rollback_bytes)
     if content is None:
         return None
@@ -68,7 +66,7 @@ def read_request(state: StateFolder) -> RollbackRequest | None:
 
 
 def write_request(state: StateFolder, generation: str) -> bool:
-    """Ask the daemon, or the next one, to serve a generation; return whether it was written."""
+    """Ask the daemon, or the next daemon, to serve a generation. Return whether it was written."""
     return _write(
         state, RollbackRequest(generation=generation, since_s=state.system.clock.wall_s())
     )
@@ -82,7 +80,7 @@ def _write(state: StateFolder, request: RollbackRequest) -> bool:
 
 
 class Rollback:
-    """The rollback of one widgets folder; one thread at a time chooses.
+    """The rollback of a widgets folder. Used by one thread at a time.
 
     Args:
         state: The folder of the request.
@@ -90,8 +88,8 @@ class Rollback:
 
     Attributes:
         versions: The generations to go back to.
-        recorded: The same for the thread that adds to them, so that no scan waits for the disk.
-        active: The rollback that is served; None without one.
+        recorded: The same for the recording thread. No scan waits for the disk.
+        active: The rollback being served. None without one.
     """
 
     def __init__(self, state: StateFolder, load: Load) -> None:
@@ -102,12 +100,12 @@ class Rollback:
         self._stamp: Stamp | None = None
         self._request: RollbackRequest | None = None
         self._files: Files = {}
-        # Entries of the generation's files that the folder has otherwise.
+        # Entries of the generation's files, where the folder differs.
         self._loaded: Mapping[str, Entry] = {}
         self._merged: tuple[Snapshot, Snapshot] | None = None
 
     def report(self) -> dict[str, str] | None:
-        """Return the rollback for `/status`: `{"generation", "since"}`; None without one."""
+        """Return the rollback for `/status`: `{"generation", "since"}`, or None without one."""
         active = self.active
         if active is None:
             return None
@@ -115,17 +113,16 @@ class Rollback:
         return {"generation": active.generation, "since": since}
 
     def is_requested(self) -> bool:
-        """Return whether the file was written since it was last read."""
         return self._state.stamp(FILE) not in (None, self._stamp)
 
     def choose(self, folder: Snapshot, *, settled: bool) -> Snapshot:
-        """Return the snapshot to serve: the folder's own, or that of an earlier generation.
+        """Return the snapshot to serve: the folder's own, or an earlier generation.
 
         Args:
             folder: The folder's own snapshot.
-            settled: Whether no file is being written; otherwise no rollback ends.
+            settled: Whether no file is being written. Otherwise no rollback ends.
         """
-        # One stat for each scan. A file that is gone, or hidden with its folder, ends nothing.
+        # One stat for each scan. The absence of the file ends nothing.
         if self.is_requested():
             self._stamp = self._state.stamp(FILE)
             self._request = read_request(self._state) or self._request
@@ -144,7 +141,7 @@ class Rollback:
             if problem:
                 return self._refuse(request, folder, problem)
             self._request = self.active = request
-            # If this fails, a change that is made while widgetd is down does not end the rollback.
+            # If this fails, a change while widgetd is down does not end the rollback.
             _write(self._state, request)
             _log.info("rollback.started", rollback=request.generation)
         return self._merge(folder)
@@ -165,7 +162,7 @@ class Rollback:
         return self._merge(folder)
 
     def _prepare(self, generation: str, folder: Snapshot) -> str:
-        """Load the files of a generation; return why that is impossible, or nothing."""
+        """Load the files of a generation. Return the problem, or nothing."""
         files, loaded = self.versions.files(generation), {}
         if not files:
             return "the history does not have it"

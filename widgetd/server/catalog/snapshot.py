@@ -1,7 +1,7 @@
 """All widgets at one moment.
 
-A snapshot holds the entry of each file and never changes: the next one is made from it, at
-the cost of the files that changed. It reads no files and knows no wire format.
+A snapshot holds the entry of each file and never changes. The next snapshot costs as much as its
+changed files. It reads no files and knows no wire format.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ class Selection:
     """A choice of widgets by tag or tool name.
 
     Attributes:
-        include: Only widgets with one of these; empty for all.
-        exclude: No widgets with one of these; takes precedence over `include`.
+        include: Only widgets with any of these. Empty for all.
+        exclude: No widgets with any of these. Takes precedence over `include`.
     """
 
     include: frozenset[str] = frozenset()
@@ -57,10 +57,10 @@ class Entry:
 
     Attributes:
         path: The file, relative to the widgets folder.
-        key: Digest of the file and its sidecar as they are now; empty while they are unreadable.
-        widget: The last good widget; None if there never was one.
+        key: Digest of the file and its sidecar as they are now. Empty while they are unreadable.
+        widget: The last good widget, if any.
         theme: The last good theme, of `theme.toml` alone.
-        fault: The reason why the file is not served as it is; None if it is.
+        fault: Why the file is not served as it is. None if it is.
         further_faults: Further faults of the same file.
     """
 
@@ -78,7 +78,7 @@ class Entry:
 
     @property
     def may_have_sidecar(self) -> bool:
-        """Return whether the file may have a sidecar; of an unreadable one that is unknown."""
+        # Of an unreadable file this is unknown.
         return not self.key or "+" in self.key
 
 
@@ -86,13 +86,13 @@ class Entry:
 class SetHash:
     """An incremental hash of a set of lines.
 
-    It is the sum of the lines' own hashes, so the order does not matter and adding or removing a
-    line costs that line alone. It compares replicas; it resists no one who can choose the lines.
+    It is the sum of the lines' own hashes: the order does not matter, and adding or removing a
+    line costs nothing else. It compares replicas, and resists no attacker.
 
     Source: Bellare and Micciancio, "A New Paradigm for Collision-Free Hashing" (AdHash).
 
     Attributes:
-        settings: Part of the hash besides the lines; never changes.
+        settings: Part of the hash besides the lines. Never changes.
         total: The sum of the lines' hashes.
     """
 
@@ -105,7 +105,7 @@ class SetHash:
 
     @cached_property
     def text(self) -> str:
-        """The hash as 16 hexadecimal digits; each call names the generation by it."""
+        """The hash as 16 hexadecimal digits. Each call names the generation by it."""
         content = self.settings.encode() + self.total.to_bytes(_HASH_BYTES, "big")
         return blake2b(content, digest_size=8).hexdigest()
 
@@ -116,17 +116,17 @@ def _hash(line: str) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Snapshot:
-    """The widgets being served, by tool name, and the faults of the files that are not.
+    """The widgets being served, by tool name, and the faults of all other files.
 
     Attributes:
         entries: The outcome of each file, by path, sorted.
-        claims: The files that claim each tool name, the owner first, sorted.
+        claims: The claiming files of each tool name, the owner first, sorted.
         widgets: The widgets by tool name, sorted.
-        faults: The reason why a file is not served as it is, by path, sorted.
-        degraded: The reason why the folder as a whole cannot be trusted; None if it can.
-        selection: The widgets that are served at all.
+        faults: Why a file is not served as it is, by path, sorted.
+        degraded: Why the folder as a whole cannot be trusted. None if it can.
+        selection: The widgets to serve at all.
         files_hash: Hash of the files.
-        served_hash: Hash of what is served.
+        served_hash: Hash of the served content.
     """
 
     entries: Mapping[str, Entry]
@@ -143,8 +143,8 @@ class Snapshot:
         """Return the snapshot before the first scan: no widgets and no faults.
 
         Args:
-            selection: The widgets that it and its successors serve.
-            settings: Everything else that decides what is served, as text; part of both hashes.
+            selection: The widgets of it and its successors.
+            settings: All other settings of the served content, as text. Part of both hashes.
         """
         nothing: Mapping[str, Any] = MappingProxyType({})
         nothing_yet = SetHash(settings=settings)
@@ -161,28 +161,27 @@ class Snapshot:
 
     @property
     def files(self) -> str:
-        """Return a hash of the files: equal on replicas that see the same folder."""
+        """Return a hash of the files: equal on replicas with the same folder."""
         return self.files_hash.text
 
     @property
     def generation(self) -> str:
-        """Return a hash of what is served: equal on replicas where, besides, nothing is stale."""
+        """Return a hash of the served content, equal on replicas with equal folders."""
         return self.served_hash.text
 
     @property
     def theme(self) -> Theme:
-        """Return the theme of all widgets."""
         entry = self.entries.get(THEME_FILE)
         return (entry and entry.theme) or NO_THEME
 
     @property
     def stale(self) -> tuple[str, ...]:
-        """Return the tools whose file is broken and whose last good version is served."""
+        """Return the tools with a broken file, served in their last good version."""
         return tuple(sorted(tool for tool in map(self._serves, self.faults) if tool))
 
     @property
     def refusals(self) -> tuple[Finding, ...]:
-        """Return the faults of files that have no version to serve."""
+        """Return the faults of files without a version to serve."""
         return tuple(fault for path, fault in self.faults.items() if not self._serves(path))
 
     def _serves(self, path: str) -> str | None:
@@ -207,8 +206,8 @@ class Snapshot:
         """Return the next snapshot.
 
         Args:
-            changes: The entries that differ, by path; None for a deleted file.
-            degraded: The reason why the folder as a whole cannot be trusted; None if it can.
+            changes: The changed entries, by path. None for a deleted file.
+            degraded: Why the folder as a whole cannot be trusted. None if it can.
         """
         before, entries = self.entries, patch(self.entries, changes)
         new_claims = _update_claims(
@@ -261,10 +260,8 @@ def _list_served(
 def _update_claims(
     claims: Claims, *, removed: Mapping[str, str], added: Mapping[str, str]
 ) -> Mapping[str, tuple[str, ...] | None]:
-    """Return the claims that differ, None for a name without claims, from tool names by path.
-
-    The paths alone decide who owns a name, so the order in which files appear does not matter.
-    """
+    """Return the changed claims by tool name, or None for a name without claims."""
+    # Paths alone decide who owns a name, so the order of events does not matter.
     touched: dict[str, set[str]] = {}
     for path, tool in removed.items():
         touched.setdefault(tool, set(claims[tool])).discard(path)

@@ -1,8 +1,7 @@
-"""Files that outlive the process, in a folder that may be full, unwritable or hold anything.
+"""Files of the daemon's state, in a folder that may be full, unwritable or hold anything.
 
-No file here raises or blocks. An unreadable file counts as missing; a file that cannot be
-written is lost, which is logged once until everything can be written again. Callers only
-have to check that what they read is complete and well-formed.
+No file here raises or blocks. An unreadable file counts as missing. An unwritable file is lost, and
+this is logged once until everything can be written again. Callers only have to check the content.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
 _log = get_logger()
 
 _SAFELY = os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
-"""A pipe would block until its other end opens; a link could lead out of the folder."""
+"""A pipe would block until its other end opens. A link could lead out of the folder."""
 
 _ASIDE = ".new"
 _PART_BYTES = 1 << 20
@@ -38,12 +37,12 @@ _FILE_MODE, _FOLDER_MODE, _OTHERS = 0o600, 0o700, 0o077
 
 
 class StateFolder:
-    """The files of one widgets folder, named by their path below it.
+    """The files of a widgets folder, named by their path below it.
 
-    Files that share the first part of their name, up to a slash, fail and recover together.
+    Files with the same first part of their name, up to a slash, fail and recover together.
 
     Args:
-        path: The folder; created with the first file.
+        path: The folder. Created with the first file.
         system: Reads and writes it.
     """
 
@@ -79,20 +78,20 @@ class StateFolder:
             yield part
 
     def stamp(self, name: str) -> Stamp | None:
-        """Return what changes whenever a file is replaced; None if it is absent or hidden."""
+        """Return a value for each new file, or None if it is absent or hidden."""
         with suppress(OSError):
             return stamp_of(self._disk.stat(self._path / name, follow_symlinks=False))
         return None
 
     def write(self, name: str, content: bytes, *, synced: bool = True) -> bool:
-        """Replace a file by renaming a new one; return whether it was written.
+        """Replace a file by renaming a new file. Return whether it was written.
 
         Two files with the same name up to a hyphen are never written at the same time.
 
         Args:
             name: The file.
-            content: All that it holds then.
-            synced: Whether it outlives a power cut; else `sync` sees to that.
+            content: Its new content.
+            synced: Whether it outlives a power cut. Else call `sync` later.
         """
         path = self._path / name
         aside = path.with_name(path.name.partition("-")[0] + _ASIDE)
@@ -105,7 +104,7 @@ class StateFolder:
                 with self._open(aside, flags) as descriptor:
                     write_whole(self._disk, descriptor, content)
                     if os.geteuid() == 0:
-                        # An operator's command must leave files that the daemon can read.
+                        # The daemon must be able to read the files of an operator's command.
                         owner = self._disk.stat(path.parent)
                         with suppress(PermissionError):
                             self._disk.fchown(descriptor, owner.st_uid, owner.st_gid)
@@ -122,7 +121,7 @@ class StateFolder:
         return False
 
     def sync(self, names: Sequence[str]) -> bool:
-        """Have files that were written outlive a power cut; return whether they do."""
+        """Make written files outlive a power cut. Return whether they do."""
         with self._attempting(names[0] if names else ""):
             if len(names) > LIMITS.synced_files:
                 self._disk.sync()
@@ -143,11 +142,11 @@ class StateFolder:
             self._disk.close(descriptor)
 
     def map_file(self, name: str, content: bytes, most_bytes: int) -> mmap | None:
-        """Write a file and return its first bytes as memory; None if that is impossible.
+        """Write a file and return its first bytes as memory, or None on failure.
 
-        Writes to the memory reach the file however the process ends. The content is written
-        first, so that the disk has room for it.
+        Writes to the memory reach the file, no matter how the process ends.
         """
+        # The content is written first, to be sure of room on the disk.
         if self.write(name, content):
             with (
                 self._attempting(name),
@@ -157,7 +156,7 @@ class StateFolder:
         return None
 
     def database(self, name: str, prepare: Callable[[Connection], None]) -> Connection | None:
-        """Open the SQLite database `name`, prepared by `prepare`; None if it cannot be used.
+        """Open the SQLite database `name`, prepared by `prepare`, or None if it cannot be used.
 
         The connection may move between threads, and serves one at a time.
         """
@@ -167,8 +166,8 @@ class StateFolder:
         with self._attempting(name):
             self._make_folder(self._path)
             if not path.exists():
-                # It stood one folder above before. The database moves last: until then a crash
-                # leaves it where the next start looks for it.
+                # Earlier releases kept it one folder above. The database moves last: until then
+                # a crash leaves it at its old place.
                 for ending in ("-wal", "-shm", ""):
                     with suppress(FileNotFoundError):
                         (self._path.parent / (name + ending)).rename(f"{path}{ending}")
@@ -189,7 +188,7 @@ class StateFolder:
         """Keep other processes out of the blocks of this method.
 
         Args:
-            name: The file that the block changes.
+            name: The file to change.
 
         Yields:
             Whether the block may change it: false if another process does not leave its own.
@@ -199,7 +198,7 @@ class StateFolder:
             yield descriptor is not None
         finally:
             if descriptor is not None:
-                # A child process that was forked in the block has the lock, too.
+                # A child process forked in the block has the lock, too.
                 with suppress(OSError):
                     self._disk.flock(descriptor, fcntl.LOCK_UN)
                 self._disk.close(descriptor)
@@ -207,7 +206,7 @@ class StateFolder:
     def _lock(self, name: str) -> int | None:
         with self._attempting(name):
             self._make_folder(self._path)
-            # The folder itself, because files are replaced.
+            # Locks the folder, because files are replaced.
             descriptor = self._disk.open(self._path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
             clock = self.system.clock
             until_s = clock.steady_s() + LIMITS.state_lock_s
@@ -220,14 +219,14 @@ class StateFolder:
         return None
 
     def append(self, name: str, lines: bytes) -> bool:
-        """Append lines with their ends, all or none; return whether they were written."""
+        """Append lines with their ends, all or none. Return whether they were written."""
         with self._attempting(name):
             self._make_folder(self._path)
             flags = os.O_RDWR | os.O_APPEND | os.O_CREAT
             with self._open(self._path / name, flags) as descriptor:
                 size = self._disk.fstat(descriptor).st_size
                 if size and self._disk.pread(descriptor, 1, size - 1) != b"\n":
-                    # A crash cut the last line short; the new one must not be appended to it.
+                    # A crash cut the last line short. The new line must not continue it.
                     lines = b"\n" + lines
                 try:
                     write_whole(self._disk, descriptor, lines)
@@ -241,7 +240,7 @@ class StateFolder:
         return False
 
     def remove(self, name: str) -> bool:
-        """Delete a file; return whether it does not exist any more."""
+        """Delete a file. Return whether it is gone."""
         with self._attempting(name):
             with suppress(FileNotFoundError):
                 self._disk.unlink(self._path / name)
@@ -249,7 +248,7 @@ class StateFolder:
         return False
 
     def _make_folder(self, folder: Path) -> None:
-        """Create `folder`, and remove the access of other users to everything that is ours."""
+        """Create `folder`, and remove the access of other users to all our files."""
         if not self._exists(folder):
             # os.makedirs would make the parents with the umask's mode.
             parents = [parent for parent in folder.parents if not self._exists(parent)]
@@ -293,13 +292,13 @@ class StateFolder:
             self._disk.close(descriptor)
 
     def fail(self, name: str, problem: str) -> None:
-        """Log that `name` cannot be kept, once until everything can be kept again."""
+        """Log the failure of `name`, once until everything can be kept again."""
         if not self._failing:
             _log.warning("state.failed", path=str(self._path / name), problem=problem)
         self._failing.add(_part(name))
 
     def report_recovery(self, name: str) -> None:
-        """Log that everything under `name` can be written again, if it could not."""
+        """Log the recovery of everything under `name`."""
         if self._failing:
             self._failing.discard(_part(name))
             if not self._failing:
@@ -315,15 +314,13 @@ class StateFolder:
 
 
 def seal(body: bytes) -> bytes:
-    """Return a line, without its end, that `unseal` reads: `body` after its hash.
-
-    A crash can cut a line short, and a user can edit it.
-    """
+    """Return `body` as a line for `unseal`, without its end: `body` after its hash."""
+    # A crash can cut a line short, and a user can edit it.
     return blake2b(body, digest_size=16).hexdigest().encode() + b"\t" + body
 
 
 def unseal(line: bytes) -> bytes | None:
-    """Return the body of a sealed line; None if the line is damaged."""
+    """Return the body of a sealed line, or None if the line is damaged."""
     body = line.partition(b"\t")[2]
     return body if seal(body) == line else None
 

@@ -1,15 +1,15 @@
-"""The generations that were served, kept in the state folder, to go back to.
+"""Earlier generations, kept in the state folder for rollbacks.
 
-The latest has the last good content of each file, for a start at which a file is broken.
+The latest has the last good content of each file, for a start with a broken file.
 
-    versions.jsonl    a line for each file that a generation changed, then one for the generation
+    versions.jsonl    a line for each changed file, then a line for the generation
     versions/         the content of each file once, named DIGEST-BYTES
 
-No line needs another, so a damaged one costs a file its last change, or the list one generation. A
-generation has a hash of all its files: one that lacks a line is known as incomplete and left out.
-Contents are written before the lines that name them: a crash in between leaves contents that the
-next compaction deletes. Processes that share the folder write in turn, each after it has read what
-others wrote.
+No line needs another: a damaged line costs a file its last change, or the list a generation. The
+last line of a generation has a hash of all its files, so a generation without all its lines is left
+out. Contents are written before their lines: a crash in between leaves contents for the next
+compaction to delete. Processes with the same folder write in turn, each after it has read the
+others' lines.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Files = Mapping[str, str]
 """Key of each file by path: its digest, and that of its sidecar after a plus."""
 
 Changes = Mapping[str, str | None]
-"""Keys that differ by path; None for a file that was removed."""
+"""Keys that differ by path, or None for a file that was removed."""
 
 Pair = tuple[Source, Source | None]
 """A file and its sidecar."""
@@ -44,14 +44,14 @@ Pair = tuple[Source, Source | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Version:
-    """A generation that was served from the folder as it stood.
+    """A generation of the folder itself.
 
     Attributes:
-        generation: Hash of what was served, as in `/status`.
-        since_s: When it was first served, in seconds since the epoch.
+        generation: Hash of the served content, as in `/status`.
+        since_s: Time when it was first served, in seconds since the epoch.
         widgets: The number of widgets.
-        tools: The first tools that it added, changed or removed, as `+name`, `~name`, `-name`.
-        changes: The keys that differ from the generation before it.
+        tools: Its first changed tools, as `+name` (added), `~name`, or `-name` (removed).
+        changes: The changed keys since the generation before it.
     """
 
     generation: str
@@ -68,7 +68,7 @@ class _Log:
     Attributes:
         files: The key of each file after the last line.
         hash: Hash of `files`.
-        generations: The number of lines that end a generation.
+        generations: The number of closing lines of generations.
     """
 
     files: dict[str, str] = field(default_factory=dict)
@@ -82,7 +82,6 @@ class _Log:
         )
 
     def apply(self, changes: Changes) -> None:
-        """Add the changes of a line, or of several."""
         self.hash = self.hash_with(changes)
         for path, key in changes.items():
             if key is None:
@@ -92,7 +91,7 @@ class _Log:
 
 
 class Versions:
-    """The generations of one widgets folder; one thread at a time uses it.
+    """The generations of a widgets folder. Used by one thread at a time.
 
     Args:
         state: The folder of the files.
@@ -105,37 +104,37 @@ class Versions:
         self._sizes: dict[str, int] = {}
 
     def latest(self) -> list[Version]:
-        """Return the generations that are kept and whole, the oldest first."""
+        """Return the complete generations, the oldest first."""
         _, versions = self._read()
         return versions[-LIMITS.versions :]
 
     def files(self, generation: str) -> Files:
         _, versions = self._read()
-        log, found = _Log(), {}
+        log, files = _Log(), {}
         for version in versions:
             log.apply(version.changes)
             if version.generation == generation:
-                found = dict(log.files)
-        return found
+                files = dict(log.files)
+        return files
 
     def list_lost(self, files: Files) -> list[str]:
-        """Return the paths of files whose content is not stored any more."""
+        """Return the paths of files without stored content."""
         stored = dict(self._list_contents())
         return [path for path, key in files.items() if not stored.keys() >= {*key.split("+")}]
 
     def sources(self, path: str, key: str) -> Pair | None:
-        """Return a file of a generation with its sidecar; None if its content is lost."""
+        """Return a file of a generation with its sidecar, or None if its content is lost."""
         digest, _, beside = key.partition("+")
         source = self._content(path, digest)
         sidecar = self._content(path + SUFFIX, beside) if beside else None
         return None if source is None or (beside and sidecar is None) else (source, sidecar)
 
     def list_missing(self, files: Collection[str]) -> list[str]:
-        """Return the paths of the latest generation that are not among `files`."""
+        """Return the paths of the latest generation outside `files`."""
         return [path for path in self._refresh().files if path not in files]
 
     def recall(self, path: str) -> Pair | None:
-        """Return a file as it was last served, with its sidecar; None if that is not stored."""
+        """Return a file as it was last served, with its sidecar, or None if it is not stored."""
         key = self._refresh().files.get(path)
         return None if key is None else self.sources(path, key)
 
@@ -147,13 +146,13 @@ class Versions:
         held: Collection[str] = (),
         recalled: Files = MappingProxyType({}),
     ) -> None:
-        """Add the generation that `snapshot` serves, unless the last one has the same files.
+        """Add the generation that `snapshot` serves, unless the last has the same files.
 
         Args:
-            snapshot: The folder's own; a file that is broken counts as it was when it was good.
+            snapshot: The folder's own. A broken file counts as it was when it was good.
             sources: The folder's files by path.
-            held: Paths that are being written. Their last stored content counts.
-            recalled: Keys of content that broken files had, maybe under another path.
+            held: Paths being written. Their last stored content counts.
+            recalled: Keys of the last good content of broken files, maybe under another path.
         """
         if snapshot.degraded is None and snapshot.entries:
             with self._state.hold_lock(LOG) as is_locked:
@@ -189,7 +188,7 @@ class Versions:
             tools=_tools(snapshot, changes, log.files),
             changes=changes,
         )
-        # A log without one good line is replaced.
+        # A log without any good line is replaced.
         keep = self._state.append if log.files or log.generations else self._state.write
         if keep(LOG, _encode(version, log.hash_with(changes))):
             log.apply(changes)
@@ -204,7 +203,7 @@ class Versions:
         self._stamp = self._state.stamp(LOG)
 
     def _refresh(self) -> _Log:
-        """Return the sum of the log; read it where another process wrote it last."""
+        """Return the sum of the log. Read it again after another process wrote it."""
         stamp = self._state.stamp(LOG)
         if self._log is None or self._stamp != stamp:
             self._log, _ = self._read()
@@ -212,7 +211,7 @@ class Versions:
         return self._log
 
     def _store(self, changes: Changes, sources: Mapping[str, Source]) -> bool:
-        """Write the contents of changed files; return whether all outlive a power cut."""
+        """Write the contents of changed files. Return whether all outlive a power cut."""
         written: dict[str, int] = {}
         for path, key in changes.items():
             if key is not None and self._sizes.keys() >= {*key.split("+")}:
@@ -220,21 +219,21 @@ class Versions:
             for name in (path, path + SUFFIX)[: 0 if key is None else 1 + key.count("+")]:
                 source = sources.get(name)
                 if source is None or source.digest not in (key or ""):
-                    return False  # it changed again; the next scan records it
+                    return False  # it changed again. The next scan records it
                 content = source.content
                 if source.digest not in self._sizes and source.digest not in written:
                     place = _place(source.digest, len(content))
                     if not self._state.write(place, content, synced=False):
                         return False
                     written[source.digest] = len(content)
-        # Before the line that names them, or a power cut leaves a generation without its contents.
+        # Before their line, or a power cut leaves a generation without its contents.
         if written and not self._state.sync(list(map(_place, written, written.values()))):
             return False
         self._sizes |= written
         return True
 
     def _compact(self, log: _Log) -> None:
-        """Keep the latest generations that fit into the limits, and the contents that they name."""
+        """Remove generations and contents beyond the limits, the oldest first."""
         _, versions = self._read()
         while len(versions) > LIMITS.versions or (
             len(versions) > 1
@@ -273,7 +272,7 @@ class Versions:
                 yield digest, int(size)
 
     def _read(self) -> tuple[_Log, list[Version]]:
-        """Return the sum of the undamaged lines, and the generations whose files are all known."""
+        """Return the sum of the undamaged lines, and the complete generations."""
         log, versions = _Log(), list[Version]()
         fresh: dict[str, str | None] = {}
         changes: dict[str, str | None] = {}
@@ -295,7 +294,7 @@ class Versions:
             elif record.get("hash") != log.hash.text:
                 continue
             if versions and versions[-1].generation == version.generation:
-                # Files changed that are not served.
+                # Only unserved files changed.
                 version = versions.pop()
                 changes = {**version.changes, **changes}
             versions.append(replace(version, changes=changes))
@@ -323,7 +322,6 @@ def _tools(snapshot: Snapshot, changes: Changes, before: Files) -> tuple[str, ..
 
 
 def _encode(version: Version, files_hash: SetHash) -> bytes:
-    """Return the lines of a generation, each with its end."""
     last = {
         "generation": version.generation,
         "since": version.since_s,
@@ -336,7 +334,7 @@ def _encode(version: Version, files_hash: SetHash) -> bytes:
 
 
 def _decode(line: bytes) -> Mapping[str, Any]:
-    """Return the record of a line without its end; an empty one if the line is damaged."""
+    """Return the record of a line without its end, empty if the line is damaged."""
     try:
         record = orjson.loads(unseal(line) or b"{}")
     except ValueError:
@@ -345,7 +343,7 @@ def _decode(line: bytes) -> Mapping[str, Any]:
 
 
 def _read_changes(record: Mapping[str, Any]) -> Changes:
-    # The hash of a line that another program wrote may be right, so its content is not trusted.
+    # Another program may have written a line with the right hash, so its content is not trusted.
     files = record.get("files")
     if isinstance(files, dict) and _KEYS.issuperset(map(type, files.values())):
         return files

@@ -1,1 +1,1 @@
-"""Observation: audit, recent log events, status, and the hooks that count calls."""
+"""Observation: audit, recent log events, status, and the hooks for counting calls."""

@@ -2,8 +2,8 @@
 
     on_call -> (the answer is sent) -> line -> LineQueue -> file
 
-Neither encoding nor a slow disk delays a call: a line is made after the answer was sent. Lines
-are written whole or not at all.
+Neither encoding nor a slow disk delays a call: a line is made after the answer was sent. Lines are
+written whole or not at all.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ _log = get_logger()
 
 
 class Audit(Observer):
-    """An observer that writes the audit file.
+    """The writer of the audit file.
 
     Args:
-        path: The file; created or appended to.
-        most_bytes: Size at which the file is rotated.
+        path: The file. Created or appended to.
+        most_bytes: Size from which the file is rotated.
         system: Writes the file.
 
     Attributes:
-        lines: Lines that wait for the disk.
+        lines: Lines waiting for the disk.
 
     Raises:
         ConfigError: The file cannot be written (W0006). A full disk raises nothing.
@@ -165,7 +165,7 @@ class Audit(Observer):
 
 @lru_cache(maxsize=1024)
 def _principal(name: str) -> str:
-    """Return a principal's pseudonym, equal in every file; empty for a principal without name."""
+    """Return a principal's pseudonym, equal in every file, empty for a principal without name."""
     return blake2b(name.encode(), digest_size=6).hexdigest() if name else ""
 
 

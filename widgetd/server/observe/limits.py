@@ -13,7 +13,7 @@ class RecordLimits:
     Attributes:
         audit_bytes: Waiting lines of the audit, of about 300 bytes each.
         log_bytes: Waiting lines of the log.
-        gather_s: Calls that end within this time are written by one worker thread call.
+        gather_s: Calls within this time are written together.
         client_chars: Length of a client's name or version.
         retry_s: Time from a lost line to the next attempt to write.
         drain_s: Time at the end for waiting lines.
@@ -22,9 +22,8 @@ class RecordLimits:
         events: Stored log events.
         event_bytes: Size of all stored log events.
         field_chars: Length of a field of an event.
-        integer_bits: Size of an integer that the JSON encoder accepts.
-                stalled_s: Time without a scan until the daemon counts as stalled. The longest
-            rebuild of
+        integer_bits: Largest integer of the JSON encoder.
+        stalled_s: Time without a scan until the daemon counts as stalled. The longest rebuild of
             many thousand files takes less.
     """
 

@@ -21,17 +21,17 @@ WriteLines = Callable[[Sequence[bytes]], int]
 
 
 class LineQueue:
-    """Lines that wait for their writer thread.
+    """Lines waiting for their writer thread.
 
     Args:
-        write: Writes lines; it may block.
+        write: Writes lines. It may block.
         describe_loss: Returns the line about a number of lost lines.
         most_bytes: Size of the waiting lines.
         gather_s: Lines within this time are written together.
         system: Starts the thread.
 
     Attributes:
-        lost: Lines that neither the queue nor `write` had room for.
+        lost: Lines without room in the queue or in the file.
     """
 
     def __init__(

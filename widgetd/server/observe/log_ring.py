@@ -91,7 +91,7 @@ class LogRing:
         """Return the events after `cursor`, oldest first, and the number evicted since then.
 
         Args:
-            cursor: A result of `cursor_of`; empty for all events.
+            cursor: A result of `cursor_of`. Empty for all events.
 
         Raises:
             CallError: The cursor is not of this process (W3102).
@@ -116,7 +116,7 @@ class LogRing:
 
 
 def epoch_s(at: object) -> float:
-    """Parse a time as `2026-05-01T12:00:00Z` into seconds since the epoch; 0 if it is invalid."""
+    """Parse a time as `2026-05-01T12:00:00Z` into seconds since the epoch, 0 if it is invalid."""
     try:
         return datetime.fromisoformat(str(at)).timestamp()
     except ValueError:

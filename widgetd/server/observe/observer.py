@@ -1,4 +1,4 @@
-"""Observers of calls, renders and notices; metrics and the audit implement `Observer`."""
+"""Observers of calls, renders and notices. Metrics and the audit implement `Observer`."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ class CallRecord:
     """A finished call. Observers must not keep `arguments` or `answer`.
 
     Attributes:
-        tool: The called tool; empty for an unknown name.
-        widget: The widget of the call; None if it concerns no served widget.
-        code: The error's code, as `W2002`; empty without one.
-        principal: Name of the caller's principal; empty if it has none.
-        client: `clientInfo.name`; empty if not sent.
+        tool: The called tool. Empty for an unknown name.
+        widget: The widget of the call. None if it concerns no served widget.
+        code: The error's code, as `W2002`. Empty without one.
+        principal: Name of the caller's principal. Empty if it has none.
+        client: `clientInfo.name`. Empty if not sent.
         client_version: `clientInfo.version`.
         arguments: The widget's arguments as received.
-        answer: The result as sent, as values or as JSON; empty after an exception.
+        answer: The result as sent, as values or as JSON. Empty after an exception.
     """
 
     tool: str
@@ -60,11 +60,11 @@ class ActionRecord:
 
 
 class EncodedResult(NamedTuple):
-    """A result as JSON, with facts for observers, who would otherwise have to parse it.
+    """A result as JSON, with facts that observers would have to parse it for.
 
     Attributes:
         json: The result as sent.
-        code: The error's code; empty without an error.
+        code: The error's code. Empty without an error.
     """
 
     json: bytes
@@ -79,7 +79,7 @@ class Notice:
     Attributes:
         tools: Whether the list of tools changed.
         resources: Whether the list of resources changed.
-        updated: URIs of resources whose content changed.
+        updated: URIs of changed resources.
     """
 
     tools: bool = False
@@ -94,11 +94,11 @@ TargetOf = Callable[[Mapping[str, Any]], tuple[str, Mapping[str, Any]]]
 """Returns the name and the arguments of the widget of a call."""
 
 RecordDuration = Callable[[float, Mapping[str, str]], None]
-"""Records the seconds of a request with its attributes; must neither wait nor raise."""
+"""Records the seconds of a request with its attributes. Must neither wait nor raise."""
 
 
 class Observer:
-    """An observer of nothing. Subclasses override methods; they must not wait or raise."""
+    """An observer of nothing. Subclasses override methods. They must not wait or raise."""
 
     def on_call(self, call: CallRecord) -> None:
         """Record a finished call."""
@@ -107,7 +107,7 @@ class Observer:
         """Record a render and the steps of its template."""
 
     def on_difference(self, widget: Widget) -> None:
-        """Record a widget whose page drew another tree than the server."""
+        """Record a difference between the trees of a page and of the server."""
 
     def on_notice(self, notice: Notice) -> None:
         """Record a notice to clients."""

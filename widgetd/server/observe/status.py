@@ -27,19 +27,16 @@ class Health:
     Attributes:
         scanned: Whether the first scan is done.
         watch: `"native"` while file events arrive, else `"poll"`.
-                upstreams: Returns the numbers of ready and failed required upstreams; None
-            without any.
-                upstream_states: Returns the state of every upstream, and the fault of the
-            upstreams file:
+        upstreams: Returns the numbers of ready and failed required upstreams. None without any.
+        upstream_states: Returns the state of every upstream, and the fault of the upstreams file:
             `{"items": [{"name", "state", …, "required"}], "fault"?}`.
-        listing: Returns why lists lack widgets; empty if they have all.
+        listing: Returns why lists lack widgets. Empty if they have all.
         strays: Returns the sidecars without a widget.
-                rollback: Returns the active rollback, `{"generation", "since"}` or None; None
-            without a
+        rollback: Returns the active rollback, `{"generation", "since"}` or None. None without a
             state folder.
         draw_limits: Returns the limits of the first drawing of a content.
         stalled_s: Time without a scan until the daemon counts as stalled.
-        clock: Measures that time.
+        clock: Measures this time.
     """
 
     scanned: bool = False
@@ -60,7 +57,7 @@ class Health:
         self._scanned_s = self.clock.steady_s()
 
     def record_scan(self) -> None:
-        """Note that a scan finished and its result is being served."""
+        """Note the end of a scan, after its result is served."""
         self.scanned = True
         self._scanned_s = self.clock.steady_s()
         waiting, self._waiting = self._waiting, []
@@ -102,8 +99,7 @@ def status(registry: Registry, health: Health, view: Snapshot) -> dict[str, Any]
     """Return `readiness` and `{"version", "drawLimits", "rollback", "allUpstreams"?, "faults"}`.
 
         `faults` are `[{"path", "code", "state", "problem"}]`. Faults outside `view`, the part
-    of the
-    snapshot for this reader, have no path.
+    of the snapshot for this reader, have no path.
     """
     snapshot = registry.current
     served = {widget.definition.path for widget in snapshot.widgets.values()}
@@ -128,6 +124,6 @@ def status(registry: Registry, health: Health, view: Snapshot) -> dict[str, Any]
         + [
             {"path": stray.path, "code": stray.code, "state": "ignored", "problem": str(stray)}
             for stray in health.strays()
-            if view is snapshot  # its name may be that of a hidden widget
+            if view is snapshot  # it may have the name of a hidden widget
         ],
     }

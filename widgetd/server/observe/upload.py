@@ -14,8 +14,8 @@ class Upload:
 
     Attributes:
         uploader: The name of the uploader, if any.
-        path: The widget's file; empty if no file has a widget's name.
-        tool: The tool of the widget; empty if the upload was refused.
+        path: The widget's file. Empty if no file has a widget's name.
+        tool: The tool of the widget. Empty if the upload was refused.
         code: The reason for a refusal, such as `W1006`.
         size_bytes: Size of all files.
     """

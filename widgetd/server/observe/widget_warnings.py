@@ -15,10 +15,10 @@ _log = get_logger()
 
 
 class WidgetWarnings(Observer):
-    """An observer that reports blocked image origins in results, and differing pages.
+    """An observer for blocked image origins in results, and differing pages.
 
     Args:
-        allowed: Origins of images that every widget may load.
+        allowed: Origins of images for every widget.
     """
 
     def __init__(self, allowed: Collection[str]) -> None:

@@ -36,10 +36,10 @@ _ELSEWHERE = compile_pattern(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
-    """A widget that fits a query.
+    """A match of a query.
 
     Attributes:
-        score: Higher is better; only comparable within a search.
+        score: Higher is better. Only comparable within a search.
     """
 
     widget: Widget
@@ -78,7 +78,7 @@ class Search:
             snapshot: The widgets to search.
             query: What the widget is for.
             limit: The maximum number of hits.
-            tags: A widget must have one of these; empty for all widgets.
+            tags: Tags of which a widget must have any. Empty for all widgets.
             audience: Its index is reused: its next view is likely to be much the same.
         """
         widgets = snapshot.widgets
@@ -98,7 +98,7 @@ class Search:
     async def search(
         self, caller: Caller, query: str, limit: int, *, tags: Collection[str] = ()
     ) -> tuple[list[Hit], int]:
-        """Find widgets that `caller` may see, see `find`."""
+        """Search the widgets of `caller`, see `find`."""
         snapshot, audience = caller.snapshot, caller.principal.audience
         # The first search of an audience reads the words of all widgets, beside the event loop.
         if len(snapshot.widgets) > MANY and audience not in self._indices:
@@ -114,7 +114,7 @@ class Search:
         return unknown_widget(name, caller.snapshot.widgets, similar=similar)
 
     def best_text(self, snapshot: Snapshot, query: str, tool: str) -> str:
-        """Return the text of a widget that fits `query` best; empty if none does."""
+        """Return the best text of a widget for `query`, empty if none does."""
         return self._indices.of(None).following(snapshot.widgets).best_text(query, tool)
 
 

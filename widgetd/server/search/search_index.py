@@ -1,10 +1,10 @@
 """A full-text index of documents with weighted texts.
 
 Scores are BM25 with a weight for each text. An unknown query word is replaced by its synonyms, by
-words with two of its letters swapped, by words that differ in a letter, or by words that begin
-alike. So typing errors and other forms of a word still match. Two neighbouring words also count
-as a single word, as in `check out`. A search visits only documents with a word of the query, and
-an update costs the words of the changed documents.
+words with two of its letters swapped, by words with one other letter, or by words with the same
+beginning. So typing errors and other forms of a word still match. Two neighbouring words also count
+as a single word, as in `check out`. A search visits only documents with a word of the query, and an
+update costs the words of the changed documents.
 
 Source: Robertson and Zaragoza, "The Probabilistic Relevance Framework" (2009).
 """
@@ -104,7 +104,7 @@ class SearchIndex(Generic[Document]):
         return self
 
     def scores(self, question: str) -> Mapping[str, float]:
-        """Return the scores of the matching documents by key; empty without a match."""
+        """Return the scores of the matching documents by key, empty without a match."""
         query = self._read_question(question)
         terms = sorted((self._term(word) for word in query), key=lambda term: -term.most)
         shortest = _SATURATION * (1 - _LENGTH)
@@ -121,7 +121,7 @@ class SearchIndex(Generic[Document]):
                 for key in keys:
                     weight = posting[key]
                     score = worth * weight / (weight + shortest + longer * self._lengths[key])
-                    # Synonyms count as one match.
+                    # Synonyms count as a single match.
                     if score > matches.get(key, 0.0):
                         matches[key] = score
             for key, score in matches.items():
@@ -132,7 +132,7 @@ class SearchIndex(Generic[Document]):
         return {key: round(score, 3) for key, score in scores.items() if score >= FLOOR * best}
 
     def best_text(self, question: str, key: str) -> str:
-        """Return the text of a document that adds most to its score; empty if none does."""
+        """Return the text with the largest share in a document's score, empty if none does."""
         meanings = [self._meanings(word) for word in self._read_question(question)]
 
         def score(weighted: tuple[int, str]) -> float:
@@ -246,14 +246,14 @@ class SearchIndex(Generic[Document]):
 
 
 def best_of(scores: Mapping[str, float], limit: int) -> list[str]:
-    # Only candidates are sorted by key; there may be many thousand scores.
+    # Only candidates are sorted by key. There may be many thousand scores.
     least = min(nlargest(limit, scores.values()), default=0.0)
     best = (key for key, score in scores.items() if score >= least)
     return sorted(best, key=lambda key: (-scores[key], key))[:limit]
 
 
 def words(text: str) -> list[str]:
-    """Split `text` into folded words without stop words; camelCase names are split, too."""
+    """Split `text` into folded words without stop words. CamelCase names are split, too."""
     # `e-mail` is also indexed as `email`, `multi-choice` also by its parts.
     joined = " ".join(word[0] for word in read_tokens(_HYPHENATED, text)).replace("-", "")
     return [_stem(word) for word in _fold(f"{text} {joined}") if word not in STOP_WORDS]

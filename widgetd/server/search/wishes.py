@@ -17,7 +17,7 @@ AMONG = 3
 
 
 def check_wishes(widget: Widget, snapshot: Snapshot, search: Search) -> Iterator[Finding]:
-    """Yield unknown names in `never` (W1626), and wishes that find other widgets (W1627, W1628)."""
+    """Yield unknown names in `never` (W1626), and wishes that miss the widget (W1627, W1628)."""
     definition = widget.definition
     path, sidecar = definition.path + SUFFIX, definition.sidecar
     # A broken file keeps its name: its own fault says enough.
