@@ -1,4 +1,4 @@
-"""Arguments that leave a component without a property, and where the schema says what they are."""
+"""Absent arguments as the cause of missing component properties."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ def find_absent_argument(
 
     Args:
         widget: The widget.
-        arguments: Arguments of which it renders such a component.
-        donors: Other arguments, whose values are filled in one after the other.
-        lack: What the tree of `arguments` lacks.
+        arguments: Arguments of a render with such a component.
+        donors: Other arguments; their values are filled in one by one.
+        lack: The finding about the tree of `arguments`.
     """
     trials = (trial for donor in donors for trial in fill_in(arguments, donor))
     for path, trial in islice(trials, LIMITS.absent_renders):
         try:
-            found = list(check_tree(widget.tree(trial)))
+            problems = list(check_tree(widget.tree(trial)))
         except (CallError, WidgetError):
             continue
-        if all((one.at, one.problem) != (lack.at, lack.problem) for one in found):
+        if all((finding.at, finding.problem) != (lack.at, lack.problem) for finding in problems):
             return path
     return None
 
@@ -47,11 +47,11 @@ def fill_in(value: Any, donor: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
 
 def _list_absent(value: Any, donor: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
     if isinstance(value, Mapping) and isinstance(donor, Mapping):
-        for key, given in donor.items():
-            if value.get(key) is None and given is not None:
+        for key, donated in donor.items():
+            if value.get(key) is None and donated is not None:
                 yield (*path, key)
             elif key in value:
-                yield from _list_absent(value[key], given, (*path, key))
+                yield from _list_absent(value[key], donated, (*path, key))
     elif isinstance(value, list) and isinstance(donor, list) and value and donor:
         yield from _list_absent(value[0], donor[0], (*path, "[]"))
 
@@ -61,17 +61,17 @@ def _fill_at(value: Any, donor: Any, path: tuple[str, ...]) -> Any:
         return donor
     step, *rest = path
     if step == "[]" and isinstance(value, list) and donor:
-        return [_fill_at(each, donor[0], tuple(rest)) for each in value]
+        return [_fill_at(item, donor[0], tuple(rest)) for item in value]
     if not isinstance(value, Mapping) or not isinstance(donor, Mapping):
         return value
     return {**value, step: _fill_at(value.get(step), donor.get(step), tuple(rest))}
 
 
 def absence_finding(path: Sequence[str], lacks: Sequence[Finding]) -> Finding:
-    """Return the finding that an argument may be absent, and components then lack properties."""
+    """Build the finding about an argument that may be absent."""
     owners: dict[str, list[str]] = {}
-    for each in lacks:
-        if match := _LACKS.match(each.problem):
+    for finding in lacks:
+        if match := _LACKS.match(finding.problem):
             owners.setdefault(match.group(2), []).append(match.group(1))
     listed = " and ".join(
         f"'{name}' of {join_alternatives(list(dict.fromkeys(of))).replace(' or ', ' and ')}"
@@ -86,18 +86,18 @@ def absence_finding(path: Sequence[str], lacks: Sequence[Finding]) -> Finding:
 
 
 def find_shown_argument(
-    value: Any, shown: Any, path: tuple[str, ...] = ()
+    value: Any, drawn: Any, path: tuple[str, ...] = ()
 ) -> tuple[str, ...] | None:
-    if path and isinstance(value, Mapping) and value == shown:
+    if path and isinstance(value, Mapping) and value == drawn:
         return path
     inside = list(value.items()) if isinstance(value, Mapping) else []
-    inside += [("[]", each) for each in value] if isinstance(value, list) else []
-    found = (find_shown_argument(each, shown, (*path, step)) for step, each in inside)
-    return next(filter(None, found), None)
+    inside += [("[]", item) for item in value] if isinstance(value, list) else []
+    paths = (find_shown_argument(item, drawn, (*path, step)) for step, item in inside)
+    return next(filter(None, paths), None)
 
 
 def untyped_finding(path: Sequence[str]) -> Finding:
-    """Return the finding that an argument is shown as a component, and may be none."""
+    """Build the finding about an argument that is drawn as a component but may be another value."""
     return Finding(
         code="W1407",
         at=schema_pointer(path),
@@ -107,10 +107,10 @@ def untyped_finding(path: Sequence[str]) -> Finding:
 
 
 def join_steps(path: Sequence[str]) -> str:
-    """Write a path as `rows[].note`."""
+    """Format a path as `rows[].note`."""
     return ".".join(path).replace(".[]", "[]")
 
 
 def schema_pointer(path: Sequence[str]) -> str:
-    steps = ["/items" if each == "[]" else f"/properties{pointer(each)}" for each in path]
+    steps = ["/items" if step == "[]" else f"/properties{pointer(step)}" for step in path]
     return "/jsonSchema" + "".join(steps)

@@ -1,7 +1,7 @@
 """Changes of a widget that may break its callers.
 
-Compares two schemas property by property, as far as they state plainly what they accept. What only
-combinators or conditions state is not compared.
+Compares two schemas property by property. Combinators and conditions are not compared, except for
+nullable types.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _Roots = tuple[Mapping[str, Json], Mapping[str, Json]]
 """Both schemas as a whole, against which references resolve."""
 
 _FIXED = ("const", "pattern", "format", "multipleOf", "uniqueItems")
-"""Keywords of which any new value may accept less."""
+"""Keywords whose new value may accept less, whatever it is."""
 
 
 def find_breaking_changes(before: Definition, after: Definition) -> tuple[Finding, ...]:
@@ -36,15 +36,15 @@ def find_breaking_changes(before: Definition, after: Definition) -> tuple[Findin
     Returns:
         Warnings W1501 to W1504 about the file of `after`.
     """
-    found: list[Finding] = []
+    findings: list[Finding] = []
     if before.tool != after.tool:
         problem = f"the tool is called '{after.tool}' now, not '{before.tool}'"
         advice = f"callers of '{before.tool}' will not find it; keep the name if they matter"
-        found.append(_finding("W1504", "/name", problem, advice))
+        findings.append(_finding("W1504", "/name", problem, advice))
     if before.schema is not None and after.schema is not None:
         roots = (before.schema, after.schema)
-        found += _compare("", "/jsonSchema", *roots, roots=roots)
-    return tuple(replace(finding, path=after.path) for finding in found)
+        findings += _compare("", "/jsonSchema", *roots, roots=roots)
+    return tuple(replace(finding, path=after.path) for finding in findings)
 
 
 def report_removal(definition: Definition) -> Finding:
@@ -70,13 +70,13 @@ def _compare(
     if depth == 0:
         return
     deeper = partial(_compare, roots=roots, depth=depth - 1)
-    known = _properties(is_now)
+    current = _properties(is_now)
     for name, inner in _properties(was).items():
-        if name in known:
+        if name in current:
             place = f"{at}/properties{pointer(name)}"
-            yield from deeper(_join_path(path, name), place, inner, known[name])
+            yield from deeper(_join_path(path, name), place, inner, current[name])
     items = was.get("items"), is_now.get("items")
-    if all(isinstance(one, Mapping) for one in items):
+    if all(isinstance(item, Mapping) for item in items):
         yield from deeper(f"{path}[]", f"{at}/items", *items)
 
 
@@ -106,7 +106,7 @@ def _list_narrowings(before: Mapping[str, Json], after: Mapping[str, Json]) -> I
     """Yield what `after` no longer accepts, as a predicate of the field."""
     types, now_types = list_types(before), list_types(after)
     number = {"integer"} if "number" in now_types else set()
-    gone = [one for one in types if one not in number.union(now_types)]
+    gone = [name for name in types if name not in number.union(now_types)]
     if now_types and gone:
         yield f"is {join_alternatives(now_types)} now, no longer {join_alternatives(gone)}"
     elif now_types and not types and "enum" not in before and "const" not in before:
@@ -131,15 +131,15 @@ def _list_narrowings(before: Mapping[str, Json], after: Mapping[str, Json]) -> I
 def _list_narrower_choices(before: Mapping[str, Json], after: Mapping[str, Json]) -> Iterator[str]:
     now = _list_of(after, "enum")
     was = _list_of(before, "enum") or ([before["const"]] if "const" in before else [])
-    gone = [shorten_json(one) for one in was if one not in now]
+    gone = [shorten_json(choice) for choice in was if choice not in now]
     if now and not was:
-        yield f"admits only {join_alternatives([shorten_json(one) for one in now[:5]])} now"
+        yield f"admits only {join_alternatives([shorten_json(choice) for choice in now[:5]])} now"
     elif now and gone:
         yield f"no longer admits {join_alternatives(gone[:5])}"
 
 
 def _resolve(schema: Json, root: Mapping[str, Json]) -> Mapping[str, Json]:
-    """Return a schema with references followed, and `anyOf: [X, null]` merged into X or null."""
+    """Follow references, and merge `anyOf: [X, null]` into X or null."""
     plain: dict[str, Json] = dict(schema) if isinstance(schema, Mapping) else {}
     for _ in range(LIMITS.depth):
         reference = plain.pop("$ref", None)
@@ -149,8 +149,8 @@ def _resolve(schema: Json, root: Mapping[str, Json]) -> Mapping[str, Json]:
             break
         plain = {**target, **plain}
     for keyword in ("anyOf", "oneOf"):
-        branches = [one for one in _list_of(plain, keyword) if isinstance(one, Mapping)]
-        something = [one for one in branches if list_types(one) != ("null",)]
+        branches = [branch for branch in _list_of(plain, keyword) if isinstance(branch, Mapping)]
+        something = [branch for branch in branches if list_types(branch) != ("null",)]
         if len(something) == 1 and len(branches) == 2:
             inner = _resolve(something[0], root)
             plain = {**plain, **inner, "type": [*list_types(inner), "null"]}

@@ -1,7 +1,7 @@
-"""The paths that a schema declares: `legs[].from.city`.
+"""Paths declared by a schema, such as `legs[].from.city`.
 
-Every branch counts, because any may apply. Where a schema does not describe the inside of a value,
-everything is declared there.
+Every branch counts, because any may apply. Below a value without a description, all paths count
+as declared.
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ _TELLING = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UndeclaredPath:
-    """A path that leaves what is declared.
+    """A path outside the schema.
 
     Attributes:
-        path: Up to and including the first part that is not declared.
-        name: That part.
-        known: The names declared in its place.
-        idle: The only one of those that is never read; None without one, or with several.
+        path: The path up to and including the first undeclared name.
+        name: The undeclared name.
+        declared: The names declared in its place.
+        idle: The only declared name without a reader; None if there is none, or more than one.
     """
 
     path: str
     name: str
-    known: tuple[str, ...]
+    declared: tuple[str, ...]
     idle: str | None = None
 
     @property
     def _near(self) -> str | None:
-        return nearest(self.name, self.known)
+        return nearest(self.name, self.declared)
 
     @property
     def meant(self) -> str | None:
@@ -54,22 +54,21 @@ class UndeclaredPath:
 
     @property
     def advice(self) -> str:
-        """Return the property that was probably meant, or those that exist."""
         if near := self._near:
             return f"did you mean '{near}'?"
         if self.idle:
             return f"did you mean '{self.idle}', which is never used?"
-        if not self.known:
+        if not self.declared:
             return "declare it"
-        return f"declare it, or use {join_alternatives(self.known[: LIMITS.named_fields])}"
+        return f"declare it, or use {join_alternatives(self.declared[: LIMITS.named_fields])}"
 
 
 class DeclaredPaths:
-    """The paths of one schema.
+    """The paths of a schema.
 
     Args:
         document: The schema.
-        state: Names of the local state, below which everything is declared.
+        state: Names of the local state. All paths below them are declared.
     """
 
     def __init__(self, document: SchemaDocument, state: Collection[str] = ()) -> None:
@@ -78,11 +77,11 @@ class DeclaredPaths:
         self._applied: dict[int, list[Subschema]] = {}
 
     def find_undeclared(self, path: str, *, through_lists: bool = False) -> UndeclaredPath | None:
-        """Return where `path` leaves what is declared; None if it does not.
+        """Find where `path` leaves the schema; None if it does not.
 
         Args:
-            path: As `legs[].from`.
-            through_lists: Whether a list may be passed without `[]`, as in `legs.from`.
+            path: For example `legs[].from`.
+            through_lists: Whether `legs.from` may stand for `legs[].from`.
         """
         here = self._with_applied([self._document.root])
         walked, steps = "", split_path(path)
@@ -94,9 +93,9 @@ class DeclaredPaths:
                 here = self._with_applied(self._elements(here)) or here
                 inner = self._property(here, step)
             if inner is None:
-                known = tuple(name for name, _ in self._list_properties(here))
+                names = tuple(name for name, _ in self._list_properties(here))
                 dotted = f"{walked}.{step}" if walked else step
-                return UndeclaredPath(path=dotted, name=step, known=known)
+                return UndeclaredPath(path=dotted, name=step, declared=names)
             if not inner:
                 return None
             walked += step if step == "[]" or not walked else f".{step}"
@@ -105,17 +104,16 @@ class DeclaredPaths:
 
     @cached_property
     def fields(self) -> tuple[tuple[str, str], ...]:
-        """Return all declared fields with their JSON pointers, outer before inner."""
-        found: dict[str, str] = {}
+        pointers: dict[str, str] = {}
         for path, schema in self._below("", [self._document.root], 0, frozenset()):
-            found.setdefault(path, "" if isinstance(schema, bool) else self._document.at(schema))
-        return tuple(found.items())
+            pointers.setdefault(path, "" if isinstance(schema, bool) else self._document.at(schema))
+        return tuple(pointers.items())
 
     def _below(
         self, path: str, schemas: list[Subschema], depth: int, above: frozenset[int]
     ) -> Iterator[tuple[str, Subschema]]:
-        here = [one for one in self._with_applied(schemas) if id(one) not in above]
-        above = above | {id(one) for one in here}
+        here = [schema for schema in self._with_applied(schemas) if id(schema) not in above]
+        above = above | {id(schema) for schema in here}
         if depth == LIMITS.depth:
             return
         for name, part in self._list_properties(here):
@@ -138,9 +136,9 @@ class DeclaredPaths:
     def _list_applied(self, schema: Mapping[str, Json]) -> list[Subschema]:
         if id(schema) not in self._applied:
             beside = [
-                one.schema
-                for one in list_parts(schema)
-                if one.reach == "same" and one.pointer != "/not"
+                part.schema
+                for part in list_parts(schema)
+                if part.reach == "same" and part.pointer != "/not"
             ]
             self._applied[id(schema)] = [*beside, *self._document.targets(schema)]
         return self._applied[id(schema)]
@@ -150,9 +148,9 @@ class DeclaredPaths:
 
     def _property(self, here: list[Mapping[str, Json]], name: str) -> list[Subschema] | None:
         properties = [schema.get("properties", {}) for schema in here]
-        found = [named[name] for named in properties if name in named]
-        if found:
-            return found
+        matches = [named[name] for named in properties if name in named]
+        if matches:
+            return matches
         says_nothing = not any(schema.keys() & _TELLING for schema in here)
         admits_others = any(
             "patternProperties" in schema or schema.get("additionalProperties") not in (None, False)
@@ -161,13 +159,13 @@ class DeclaredPaths:
         return [] if says_nothing or admits_others else None
 
     def _elements(self, here: list[Mapping[str, Json]]) -> list[Subschema]:
-        found: list[Subschema] = []
+        elements: list[Subschema] = []
         for schema in here:
             first, rest = split_elements(schema)
-            found += [*first, rest]
-        return [part for part in found if not isinstance(part, bool)]
+            elements += [*first, rest]
+        return [part for part in elements if not isinstance(part, bool)]
 
 
 def split_path(path: str) -> list[str]:
-    """Return the steps of a path: `legs`, `[]`, `from`."""
+    """Split a path into steps: `legs`, `[]`, `from`."""
     return [step[0] for step in read_tokens(_STEP, path)]

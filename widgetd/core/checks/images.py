@@ -1,4 +1,4 @@
-"""Checks of what a widget draws: images, buttons, colors, spaces, sentences. Nothing is loaded."""
+"""Checks of images, buttons, colors, spaces and sentences in rendered trees. Nothing is loaded."""
 
 from __future__ import annotations
 
@@ -32,23 +32,26 @@ def check_image_origins(
 ) -> Iterator[Finding]:
     """Yield a warning if hosts do not load the images of arguments (W1410).
 
-    Origins in the author's own samples are named. If those show no images but calls can bring any,
-    the warning says that there is a choice to make.
+    The warning names the origins in the author's samples. If those show no images but calls can
+    bring
+    any, it asks the operator to choose.
     """
     definition = widget.definition
     place: tuple[int | None, int | None] = (None, None)
-    authored = [one for one in outcomes if one.sample.authored and one.tree is not None]
+    authored = [
+        outcome for outcome in outcomes if outcome.sample.authored and outcome.tree is not None
+    ]
     admitted = {*definition.image_origins, *allowed}
     sidecar = f"'{definition.path}{SUFFIX}'"
-    trees = [one.tree for one in authored if one.tree is not None]
+    trees = [outcome.tree for outcome in authored if outcome.tree is not None]
     if refused := find_refused_origins(trees, admitted):
         listed = ", ".join(f'"{origin}"' for origin in refused)
         problem = f"images come from {', '.join(refused)}, and hosts load none from there"
         advice = f"write `image_origins = [{listed}]` into {sidecar}, or send them as data: URIs"
         places = (
-            locate(widget, one, at)
-            for one in authored
-            for at, part in walk_components(one.tree or {})
+            locate(widget, outcome, at)
+            for outcome in authored
+            for at, part in walk_components(outcome.tree or {})
             if str(part.get("src", "")).startswith(refused)
         )
         place = next(filter(any, places), place)
@@ -58,8 +61,8 @@ def check_image_origins(
         # An address that the source does not contain comes from a call.
         and any(
             src and not src.startswith("data:") and src not in definition.template + definition.view
-            for one in outcomes
-            for src in _list_sources(one.tree or {})
+            for outcome in outcomes
+            for src in _list_sources(outcome.tree or {})
         )
     ):
         problem = (
@@ -81,28 +84,28 @@ def check_image_origins(
 def find_refused_origins(
     trees: Iterable[Mapping[str, Any]], admitted: Collection[str]
 ) -> tuple[str, ...]:
-    """Return the origins of images in `trees` that are not `admitted`, without reserved ones."""
+    """List origins of images in `trees` outside of `admitted`, without reserved domains."""
     named = {origin for tree in trees for origin in find_image_origins(orjson.dumps(tree))}
-    return find_blocked({one for one in named if not _RESERVED.search(one)}, admitted)
+    return find_blocked({name for name in named if not _RESERVED.search(name)}, admitted)
 
 
 def check_components(widget: Widget, outcomes: Iterable[Outcome]) -> Iterator[Finding]:
-    """Yield what is wrong with single components of the author's samples.
+    """Yield problems of single components in the author's samples (W1330, W1411 to W1416).
 
-    Each problem is reported once, at the first component that has it (W1330, W1411 to W1416).
+    Each problem is reported once, at the first component that has it.
     """
-    known: set[str] = set()
-    for one in outcomes:
-        for at, part, on_card in _walk(one.tree or {}) if one.sample.authored else ():
+    reported: set[str] = set()
+    for outcome in outcomes:
+        for at, part, on_card in _walk(outcome.tree or {}) if outcome.sample.authored else ():
             for code, problem, advice in chain.from_iterable(c(part, on_card) for c in _CHECKS):
-                if problem not in known:
-                    known.add(problem)
+                if problem not in reported:
+                    reported.add(problem)
                     finding = Finding(code=code, at=at, problem=problem, advice=advice)
-                    yield move_to_source(widget, one, finding)
+                    yield move_to_source(widget, outcome, finding)
 
 
 Problem = tuple[str, str, str]
-"""A code, what is wrong with a component, and what would be right."""
+"""Code, problem and advice."""
 
 
 def _check_image(part: Mapping[str, Any], _on_card: bool) -> Iterator[Problem]:
@@ -152,7 +155,7 @@ _CHECKS = (_check_image, _check_button, _check_color, _check_spaces)
 _SPACES = ("gap", "padding", "margin")
 _UNIT_PX = 4
 _MOST_UNITS = 16
-"""Spaces from here on, 64 px, are mostly meant as pixels."""
+"""Spaces of 16 units (64 px) and more are usually meant as pixels."""
 
 _TEXTS = frozenset({"Text", "Title", "Caption", "Label", "Icon"})
 _CARDS = MappingProxyType({"light": "#ffffff", "dark": "#303030"})
@@ -163,31 +166,33 @@ _LEAST_CONTRAST = 3.0
 
 
 def check_sentences(widget: Widget, outcomes: Sequence[Outcome]) -> Iterator[Finding]:
-    """Yield each optional argument whose absence leaves a gap between the author's words (W1331).
+    """Yield optional arguments whose absence leaves a gap in the author's sentence (W1331).
 
-    The sample with the required fields only is rendered again with one more field at a time.
+    Renders the sample with only the required fields, adding one field at a time.
     """
-    drawn = [one for one in outcomes if one.tree is not None]
-    least = next((one for one in drawn if one.sample.name == GENERATED["required"]), None)
+    drawn = [outcome for outcome in outcomes if outcome.tree is not None]
+    least = next(
+        (outcome for outcome in drawn if outcome.sample.name == GENERATED["required"]), None
+    )
     if least is None or widget.definition.schema is None:
         return
     bare, source = least.sample.arguments, widget.definition.template + widget.definition.view
-    trials = (each for one in drawn for each in fill_in(bare, one.sample.arguments))
-    known: set[tuple[str, ...]] = set()
+    trials = (sentence for outcome in drawn for sentence in fill_in(bare, outcome.sample.arguments))
+    seen: set[tuple[str, ...]] = set()
     for path, trial in islice(trials, LIMITS.absent_renders):
         value = resolve_pointer(trial, "".join("/0" if e == "[]" else pointer(e) for e in path))
-        if path in known or not isinstance(value, (str, int, float)) or isinstance(value, bool):
+        if path in seen or not isinstance(value, (str, int, float)) or isinstance(value, bool):
             continue
         try:
-            shown = widget.tree(trial)
+            tree = widget.tree(trial)
         except (CallError, WidgetError):
             continue
-        for at, words in _list_texts(shown):
+        for at, words in _list_texts(tree):
             gap = resolve_pointer(least.tree, at)
-            if path in known or gap == words or gap != words.replace(str(value), "", 1):
+            if path in seen or gap == words or gap != words.replace(str(value), "", 1):
                 continue
             if any(word[0] in source for word in read_tokens(_WORD, str(gap))):
-                known.add(path)
+                seen.add(path)
                 yield Finding(
                     code="W1331",
                     at=schema_pointer(path),
@@ -207,7 +212,7 @@ def _list_texts(value: Any, at: str = "") -> Iterator[tuple[str, str]]:
 
 
 def _walk(tree: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any], bool]]:
-    """Yield each component with its pointer, and whether the card's background is behind it."""
+    """Yield each component with its pointer, and whether it stands on the card's background."""
     on_card: dict[str, bool] = {}
     for at, part in walk_components(tree):
         around = on_card.get(at.rpartition("/children")[0], True)

@@ -1,4 +1,4 @@
-"""The limits of checks, in one table."""
+"""Limits of the checks."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckLimits:
-    """Bounds of how much a check examines and reports.
+    """Limits of the work and the length of checks.
 
     Attributes:
-        depth: Levels of a schema that are compared or listed.
-        named_fields: Fields that one finding names.
-        named_actions: Actions that one finding names.
-        suggestions: Findings of a check for which the nearest names are searched, which takes long.
-        probed_fields: Fields that are tested by rendering again, which takes long.
+        depth: Levels of a schema to compare or list.
+        named_fields: Fields named in a finding.
+        named_actions: Actions named in a finding.
+        suggestions: Findings of a check with a search for the nearest name, which is slow.
+        probed_fields: Fields tested by another render, which is slow.
         probe_steps: Template steps of these tests; about a second.
-        absent_renders: Renders that look for the argument whose absence leaves a property out.
-        repeated_renders: Renders whose output is searched for keys that are written twice.
-        exhausted_renders: Renders that may exhaust their budget before no more are tried.
+        absent_renders: Renders in search of the absent argument behind a missing property.
+        repeated_renders: Renders searched for repeated keys.
+        exhausted_renders: Renders that may exhaust their budget before the rest is skipped.
         description_characters: Length of a tool's description that hosts are known to accept.
         excerpt_characters: Length of an excerpt; a template is one long line of JSON.
     """

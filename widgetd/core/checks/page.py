@@ -1,4 +1,4 @@
-"""Checks of what a widget's page draws without a server."""
+"""Checks of drawing in the page, without a server."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from widgetd.core.widget.widget import Widget
 def check_page_program(widget: Widget) -> Iterator[Finding]:
     """Yield the first operation of the drawing that the page lacks (W1332).
 
-    The page then draws from results alone: not while arguments stream, and on a static site
-    without trials of other arguments.
+    Such a page draws from results alone: not while arguments stream, and not with a reader's own
+    arguments on a static site.
     """
     try:
         page_program(widget)

@@ -1,4 +1,4 @@
-"""Checks that render a widget with the author's samples and generated ones."""
+"""Checks of renders with the author's samples and generated arguments."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _REMEDIES = {
 }
 
 _STRUCTURAL = frozenset({"W1401", "W1402", "W1406", "W1407"})
-"""Codes that generated values cannot cause: these are reported for every tree."""
+"""Codes reported for every tree, because generated values cannot cause them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,12 +53,12 @@ class Outcome:
 
     Attributes:
         sample: The sample.
-        tree: The widget root; None if it failed.
-        fault: Why it failed; empty if it did not.
-        at: Pointer to the source that was rendered.
-        code: Code of the fault if all arguments fail; empty if it did not fail.
-        place: Line and column in the template at which it failed; None if unknown.
-        exhausted: Whether it used up the budget of a render.
+        tree: The widget root; None after a fault.
+        fault: The problem; empty without a fault.
+        at: Pointer to the rendered source.
+        code: Code to report if all samples have faults.
+        place: Line and column of the fault in the template; None if unknown.
+        exhausted: Whether the render used up its budget.
     """
 
     sample: Sample
@@ -71,10 +71,9 @@ class Outcome:
 
 
 def render_samples(widget: Widget) -> Iterator[Outcome]:
-    """Yield the outcome of rendering each sample that the schema accepts.
+    """Render each sample that the schema accepts, lazily.
 
-    The author's samples come first, generated ones after; each is rendered only when requested. A
-    template that repeatedly exhausts its budget is rendered only a few times.
+    The author's samples come before the generated arguments.
     """
     authored = filter_admitted(widget, list_authored(widget.definition))
     exhausted = 0
@@ -102,7 +101,7 @@ def render_sample(widget: Widget, sample: Sample) -> Outcome:
 
 
 def _find_origin(widget: Widget, sample: Sample, finding: Finding) -> tuple[int, int] | None:
-    """Return the place in the template that wrote the output which `finding` is about."""
+    """Find the place in the template that wrote the output at `finding`."""
     template = widget.drawing
     if finding.line is None or finding.column is None or not isinstance(template, Template):
         return None
@@ -115,7 +114,7 @@ def _find_origin(widget: Widget, sample: Sample, finding: Finding) -> tuple[int,
 
 
 def explain_undrawable(widget: Widget) -> Finding | None:
-    """Return why no arguments render; None once some do, without rendering more."""
+    """Return why no arguments render, or None. Stops at the first successful render."""
     failed = []
     for outcome in render_samples(widget):
         if outcome.tree is not None:
@@ -126,15 +125,15 @@ def explain_undrawable(widget: Widget) -> Finding | None:
 
 def check_failures(outcomes: Sequence[Outcome]) -> Iterator[Finding]:
     """Yield why nothing renders (W1305, W1306, W1310), else which samples fail (W1322)."""
-    failed = [one for one in outcomes if one.fault]
+    failed = [outcome for outcome in outcomes if outcome.fault]
     if failed and len(failed) == len(outcomes):
         yield _failure_finding(failed[0], failed[0].code, "any arguments")
         return
     alike: dict[str, list[Outcome]] = {}
-    for one in failed:
-        alike.setdefault(one.fault.partition(" at '")[0], []).append(one)
+    for outcome in failed:
+        alike.setdefault(outcome.fault.partition(" at '")[0], []).append(outcome)
     for group in alike.values():
-        names = join_alternatives([one.sample.name for one in group])
+        names = join_alternatives([outcome.sample.name for outcome in group])
         yield _failure_finding(group[0], "W1322", names)
 
 
@@ -151,7 +150,7 @@ def _failure_finding(outcome: Outcome, code: str, arguments: str) -> Finding:
 
 
 _COMPONENT = compile_pattern(r"(?:/children(?:/[0-9]++)*+)*+")
-"""The pointer of a component in a template's output, in which lists of children may nest."""
+"""Pointer of a component in a template's output, where lists of children may nest."""
 
 
 def locate(widget: Widget, outcome: Outcome, at: str) -> tuple[int | None, int | None]:
@@ -159,7 +158,7 @@ def locate(widget: Widget, outcome: Outcome, at: str) -> tuple[int | None, int |
 
     Args:
         widget: The widget.
-        outcome: What it drew.
+        outcome: A render of it.
         at: JSON pointer of the value in the tree.
     """
     if outcome.tree is None:
@@ -184,7 +183,7 @@ def locate(widget: Widget, outcome: Outcome, at: str) -> tuple[int | None, int |
 
 
 def move_to_source(widget: Widget, outcome: Outcome, finding: Finding) -> Finding:
-    """Return a finding about a value in the tree, placed where the source wrote its component."""
+    """Move a finding from the tree to the source of its component."""
     line, column = locate(widget, outcome, finding.at)
     return replace(finding, at=outcome.at, line=line, column=column)
 
@@ -194,49 +193,48 @@ def source_name(at: str) -> str:
 
 
 def check_vocabulary(widget: Widget, outcomes: Sequence[Outcome]) -> Iterator[Finding]:
-    """Yield what ChatKit does not know in the trees, each once (W14xx).
+    """Yield what ChatKit does not know in the trees (W14xx), each problem once.
 
-    Of a tree from generated arguments, only what the author's own texts contain. A property that
-    is missing where an argument is absent is reported at that argument, once for all components.
+    A missing property is reported at the absent argument behind it, once for all components.
     """
     texts = (widget.definition.template, widget.definition.view)
-    known: set[tuple[str, str]] = set()
+    reported: set[tuple[str, str]] = set()
     absent: dict[tuple[str, ...], list[Finding]] = {}
-    for one in outcomes:
-        given = one.sample.arguments
-        for finding in check_tree(one.tree or {"type": "Basic"}):
-            value = resolve_pointer(one.tree, finding.at)
-            if (finding.code, finding.problem) in known or not (
-                one.sample.authored
+    for outcome in outcomes:
+        arguments = outcome.sample.arguments
+        for finding in check_tree(outcome.tree or {"type": "Basic"}):
+            value = resolve_pointer(outcome.tree, finding.at)
+            if (finding.code, finding.problem) in reported or not (
+                outcome.sample.authored
                 or finding.code in _STRUCTURAL
-                or _is_written(value, given, texts)
+                or _is_written(value, arguments, texts)
             ):
                 continue
-            known.add((finding.code, finding.problem))
+            reported.add((finding.code, finding.problem))
             if finding.code == "W1407" and len(absent) < STUDIO_LIMITS.differences:
-                donors = (other.sample.arguments for other in outcomes if other is not one)
-                if path := find_absent_argument(widget, given, donors, finding):
+                donors = (other.sample.arguments for other in outcomes if other is not outcome)
+                if path := find_absent_argument(widget, arguments, donors, finding):
                     absent.setdefault(path, []).append(finding)
                     continue
-                if shown := find_shown_argument(given, value):
-                    yield untyped_finding(shown)
+                if component_path := find_shown_argument(arguments, value):
+                    yield untyped_finding(component_path)
                     continue
             problem = f"{finding.problem} (at {finding.at or '/'} of the tree)"
-            yield move_to_source(widget, one, replace(finding, problem=problem))
+            yield move_to_source(widget, outcome, replace(finding, problem=problem))
     for path, lacks in absent.items():
         yield absence_finding(path, lacks)
 
 
 def check_repeated_keys(widget: Widget, outcomes: Iterable[Outcome]) -> Iterator[Finding]:
-    """Yield each key that a template, or an element of JSX, writes twice (W1123).
+    """Yield each key written twice by a template or by an element of JSX (W1123).
 
-    The last one counts, as `email` for a component in `{"type": "Input", "type": "email"}`.
+    The last value counts: `{"type": "Input", "type": "email"}` is an `email` component.
     """
     repeated: dict[tuple[str, str], tuple[int, int] | None] = {}
     if isinstance(widget.drawing, Template):
-        for one in islice(outcomes, LIMITS.repeated_renders):
+        for outcome in islice(outcomes, LIMITS.repeated_renders):
             with suppress(CallError):
-                arguments = widget.fill(one.sample.arguments)
+                arguments = widget.fill(outcome.sample.arguments)
                 for key, location in _find_repeated(widget.drawing, arguments):
                     repeated.setdefault(key, location)
     else:
@@ -259,24 +257,24 @@ def check_repeated_keys(widget: Widget, outcomes: Iterable[Outcome]) -> Iterator
 def _find_repeated(
     template: Template, arguments: Mapping[str, Any]
 ) -> Iterator[tuple[tuple[str, str], tuple[int, int] | None]]:
-    """Yield the type of the object, the key and its place in the template, if that is known."""
+    """Yield the object's type, the key and its place in the template, if known."""
     rendering = template.rendering(arguments)
     if find_duplicate_key(rendering.text) is None:
         return
     owners: dict[str, str] = {}
-    known: set[tuple[str, str]] = set()
+    reported: set[tuple[str, str]] = set()
     for place in iterate_places(rendering.text):
         if place.part == "type" and place.earlier is None:
             owners[place.around] = place.lexeme.strip('"')
         key = owners.get(place.around, ""), str(place.part)
-        if place.earlier is not None and key not in known:
-            known.add(key)
+        if place.earlier is not None and key not in reported:
+            reported.add(key)
             at = None if rendering.repaired else place.key_offset
             yield key, None if at is None else template.place(arguments, at)
 
 
 _KINDS = {"Input": "inputType", "Button": "submit", "Chart": "series"}
-"""What says of a component the kind that HTML calls `type`."""
+"""The property of a component for its HTML `type`."""
 
 
 def _is_written(value: Any, arguments: Mapping[str, Any], texts: Sequence[str]) -> bool:
@@ -291,12 +289,12 @@ def _is_written(value: Any, arguments: Mapping[str, Any], texts: Sequence[str]) 
 def _contains(holder: Any, value: Any) -> bool:
     if isinstance(holder, (Mapping, list)):
         inside = holder.values() if isinstance(holder, Mapping) else holder
-        return any(_contains(each, value) for each in inside)
+        return any(_contains(item, value) for item in inside)
     return type(holder) is type(value) and bool(holder == value)
 
 
 def check_field_collisions(widget: Widget, actions: Collection[WidgetAction]) -> Iterator[Finding]:
-    """Yield each field that never arrives because a payload has a key of that name (W1408)."""
+    """Yield each field hidden by a payload key of the same name (W1408)."""
     for action in actions:
         for key, field in action.collisions:
             yield Finding(
@@ -309,7 +307,7 @@ def check_field_collisions(widget: Widget, actions: Collection[WidgetAction]) ->
 
 
 def check_preview(widget: Widget) -> Iterator[Finding]:
-    """Yield a finding on how Studio's preview and our render of its sample differ (W1323)."""
+    """Yield a finding about the differences of Studio's preview and our render (W1323)."""
     studio, preview = widget.definition.studio, widget.definition.document.preview
     if studio is None or preview is None:
         return
@@ -323,11 +321,11 @@ def check_preview(widget: Widget) -> Iterator[Finding]:
         advice = "export the widget again"
         yield Finding(code="W1323", at="/outputJsonPreview", problem=problem, advice=advice)
         return
-    found = list(differences(own.tree, expected))
-    if found:
-        rest = len(found) - STUDIO_LIMITS.differences
+    unequal = list(differences(own.tree, expected))
+    if unequal:
+        rest = len(unequal) - STUDIO_LIMITS.differences
         more = f", and {rest} more" if rest > 0 else ""
-        described = describe_differences(found, "not")
+        described = describe_differences(unequal, "not")
         yield Finding(
             code="W1323",
             at="/outputJsonPreview",
@@ -337,7 +335,6 @@ def check_preview(widget: Widget) -> Iterator[Finding]:
 
 
 def _advise_on_preview(widget: Widget, sample: Mapping[str, Any], preview: Any, own: Any) -> str:
-    """Return advice on a preview that differs, depending on which side the JSX agrees with."""
     try:
         view = tree(widget.view.render(widget.fill(sample)))
     except (CallError, WidgetError):
@@ -350,9 +347,9 @@ def _advise_on_preview(widget: Widget, sample: Mapping[str, Any], preview: Any, 
 
 
 class OutputProbe:
-    """A test of whether a field is shown: whether another value changes the output of a sample.
+    """A test whether a change of a field changes the output of a sample.
 
-    All paths share one budget of steps; once it is spent, every path counts as shown.
+    All paths share a budget of steps. When it is spent, every further path counts as shown.
 
     Attributes:
         left: Steps left; negative once the budget is spent.
@@ -367,7 +364,7 @@ class OutputProbe:
         ]
 
     def __call__(self, path: str) -> bool:
-        """Return whether the value at `path` is shown, as far as the budget allows."""
+        """Return whether the value at `path` is shown."""
         for arguments, text in self._before:
             if self.left < 0:
                 return True
@@ -391,7 +388,7 @@ def _alter(value: Any, path: Sequence[str]) -> Any:
         return _change(value)
     step, *rest = path
     if step == "[]" and isinstance(value, list):
-        return [_alter(each, rest) for each in value]
+        return [_alter(item, rest) for item in value]
     if isinstance(value, Mapping) and step in value:
         return {**value, step: _alter(value[step], rest)}
     return value

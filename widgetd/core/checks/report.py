@@ -1,7 +1,6 @@
-"""Reports of findings for a person at a terminal, a program, or a pull request.
+"""Reports of findings for a terminal, a program, or a pull request.
 
-Each shows the place of a finding with its line. A template is one long line of JSON with lines of
-its own inside, and a sidecar is TOML; a finding may refer to any of them.
+A finding may refer to the file, to a text inside its JSON, or to the sidecar's TOML.
 """
 
 from __future__ import annotations
@@ -28,12 +27,12 @@ from widgetd.core.widget.sidecar import SUFFIX, find_line
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Location:
-    """The place of a finding, in the file and in the text that it is about.
+    """The place of a finding in its file, and in the text of its value.
 
     Attributes:
         line: The line in the file, from 1.
         column: The column in it, from 1.
-        text: The line that the finding is about, of the file or of the value at its pointer.
+        text: The finding's line of the file, or of the value at its pointer.
         text_column: The column in that text, from 1.
     """
 
@@ -43,19 +42,19 @@ class Location:
     text_column: int
 
     def excerpt(self) -> tuple[int, str]:
-        """Return an excerpt of the text, and the finding's offset in it, from 0."""
+        """Cut an excerpt of the text, and return it after the finding's offset in it, from 0."""
         line = "".join(character if character.isprintable() else " " for character in self.text)
         at, width = self.text_column - 1, LIMITS.excerpt_characters
         if len(line) <= width:
             return at, line
         start = max(0, min(at - width // 2, len(line) - width))
         cut = line[start : start + width]
-        shown = ("…" + cut[1:]) if start else cut
-        return at - start, (shown[:-1] + "…") if start + width < len(line) else shown
+        visible = ("…" + cut[1:]) if start else cut
+        return at - start, (visible[:-1] + "…") if start + width < len(line) else visible
 
 
 def locate(finding: Finding, contents: Mapping[str, str]) -> Location | None:
-    """Return the place of a finding; None if its file is not in `contents`, texts by path."""
+    """Find the place of a finding; None if its file is not in `contents`, texts by path."""
     content = contents.get(finding.path)
     if content is None:
         return None
@@ -116,7 +115,7 @@ def format_text(findings: Sequence[Finding], contents: Mapping[str, str]) -> str
 
     Args:
         findings: The findings.
-        contents: The content by path of each of their files that can be read.
+        contents: Contents of their readable files, by path.
     """
     lines = []
     for finding in findings:
@@ -124,20 +123,20 @@ def format_text(findings: Sequence[Finding], contents: Mapping[str, str]) -> str
         place = f"{finding.path}:{location.line}:{location.column}" if location else finding.path
         lines.append(f"{place}: {finding.level} {finding.code}: {finding.problem}")
         if location:
-            before, shown = location.excerpt()
-            lines += [f"    {shown}", f"    {' ' * before}^"]
+            before, excerpt = location.excerpt()
+            lines += [f"    {excerpt}", f"    {' ' * before}^"]
         where = f"{finding.at}: " if finding.at else ""
         lines.append(f"    {where}{finding.advice}")
     return "\n".join(map(escape_for_terminal, lines))
 
 
 def escape_for_terminal(line: str) -> str:
-    """Return `line` without characters that end it or move a terminal's cursor, as names may."""
+    """Replace characters in a name that end a line or move a terminal's cursor."""
     return "".join(character if character.isprintable() else "\ufffd" for character in line)
 
 
 def format_json(findings: Sequence[Finding], contents: Mapping[str, str]) -> str:
-    """Format as a JSON array of what `describe` returns."""
+    """Format findings as a JSON array of `describe`."""
     rows = []
     for finding in findings:
         place = locate(finding, contents)
@@ -147,7 +146,7 @@ def format_json(findings: Sequence[Finding], contents: Mapping[str, str]) -> str
 
 
 def describe(finding: Finding, line: int | None, column: int | None) -> dict[str, Any]:
-    """Return `{"path", "line", "column", "level", "code", "at", "problem", "advice"}`."""
+    """Describe as `{"path", "line", "column", "level", "code", "at", "problem", "advice"}`."""
     return {
         "path": finding.path,
         "line": line,
@@ -161,7 +160,7 @@ def describe(finding: Finding, line: int | None, column: int | None) -> dict[str
 
 
 def format_github(findings: Sequence[Finding], contents: Mapping[str, str]) -> str:
-    """Format each finding as a workflow command, which GitHub shows beside the line.
+    """Format findings as workflow commands. GitHub shows them beside the line.
 
     Source: GitHub documentation, "Workflow commands for GitHub Actions".
     """

@@ -1,4 +1,4 @@
-"""All rules for widgets, with their codes and what they need to know."""
+"""The table of rules for widgets, with their codes and inputs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Rule:
 
     Attributes:
         codes: Codes of its findings.
-        needs: Attributes of a `Subject` that the function takes; it is skipped if one is None.
+        needs: Attributes of a `Subject` to pass; the rule is skipped if any is None.
         function: Yields the findings.
     """
 
@@ -97,22 +97,21 @@ CAUSES: Mapping[str, frozenset[str]] = {
 """Codes of findings that follow from another finding, and are left out beside it.
 
 A schema under a misspelt key does not count as a schema. A second `type` names no component. A
-field that was renamed in the schema alone is undeclared; its new name is unused, and the sample
-does not fit. An undeclared value is null, and a component loses its properties that are null. A
-sample that does not fit is not rendered, and shows no images. What was edited differs from the
-preview. A component that does not exist is a difference from the JSX.
+field renamed in the schema alone is undeclared, its new name is unused, and the sample does not
+fit. An undeclared value is null, so a component loses its properties. A sample that does not fit
+is not rendered, and shows no images. An edit differs from the preview. A missing component is a
+difference from the JSX.
 """
 
 LOSS = {code: frozenset({"W1307"}) for code in ("W1323", "W1406", "W1407")}
-"""What follows from a loss of the exporter, as long as the template is rendered."""
+"""Consequences of a loss of the exporter, as long as the template is rendered."""
 
 
 class Subject:
-    """A widget, and what rules need to know of it; None where that does not exist.
+    """A widget with the inputs of rules. An input is None where it does not exist.
 
     Args:
-        widget: The compiled widget, or a definition, of which only what needs no compiling is
-            known.
+        widget: The compiled widget, or a definition for the rules that need no compiling.
         strict: Whether reading what the schema does not declare is a fault.
         image_origins: Origins that images may come from in every widget.
         upstreams: The tools that actions may call, by declared upstream; None if unknown.
@@ -134,7 +133,6 @@ class Subject:
 
     @cached_property
     def file(self) -> Mapping[str, Any]:
-        """Return the content of the file, unchanged."""
         if self.definition.is_jsx:
             return self.definition.document.content
         file: Mapping[str, Any] = orjson.loads(decode(self.definition.content))
@@ -142,40 +140,40 @@ class Subject:
 
     @property
     def template(self) -> str | None:
-        """Return the Jinja text that is rendered, and whose losses are not reported as a whole."""
+        """Return the template text, unless the JSX is rendered."""
         if self.widget is None or self.widget.source == "view":
             return None
         return self.definition.template
 
     @property
     def schema(self) -> Schema | None:
-        """Return the author's schema."""
         if self.widget is None or self.definition.schema is None:
             return None
         return self.widget.schema
 
     @property
     def feed(self) -> Feed | None:
-        """Return the feed that fills the widget."""
         return None if self.widget is None else self.widget.feed
 
     @cached_property
     def declared_paths(self) -> DeclaredPaths | None:
-        """Return the paths that the author's schema declares."""
         state = self.definition.sidecar.state
         return None if self.schema is None else DeclaredPaths(self.schema.document, state)
 
     @cached_property
     def outcomes(self) -> tuple[renders.Outcome, ...] | None:
-        """Render the author's and generated samples, and return the outcomes."""
         return None if self.widget is None else tuple(renders.render_samples(self.widget))
 
     @property
     def trees(self) -> findings.Trees | None:
-        """Return the arguments that render, each with its tree."""
+        """Pair the arguments that render with their trees."""
         if self.outcomes is None:
             return None
-        return [(one.sample.arguments, one.tree) for one in self.outcomes if one.tree is not None]
+        return [
+            (outcome.sample.arguments, outcome.tree)
+            for outcome in self.outcomes
+            if outcome.tree is not None
+        ]
 
     @cached_property
     def actions(self) -> tuple[WidgetAction, ...] | None:
@@ -183,9 +181,10 @@ class Subject:
             return None
         names = {GENERATED[variant] for variant in VARIANTS}
         rendered = [
-            one.tree
-            for one in self.outcomes
-            if one.tree is not None and (one.sample.authored or one.sample.name in names)
+            outcome.tree
+            for outcome in self.outcomes
+            if outcome.tree is not None
+            and (outcome.sample.authored or outcome.sample.name in names)
         ]
         return collect_actions(self.definition, rendered)
 
@@ -199,7 +198,7 @@ def check_widget(
 ) -> tuple[Finding, ...]:
     """Return all findings about `widget`, in the order of its file's parts.
 
-    Of a definition, only the texts are checked. The other arguments are those of `Subject`.
+    Definitions only get the checks of texts. The other arguments are those of `Subject`.
     """
     subject = Subject(
         widget,
@@ -207,19 +206,19 @@ def check_widget(
         image_origins=image_origins,
         upstreams=upstreams,
     )
-    found: list[Finding] = []
+    findings: list[Finding] = []
     for rule in RULES:
         needed = [getattr(subject, name) for name in rule.needs]
-        if all(one is not None for one in needed):
-            found.extend(rule.function(*needed))
+        if all(need is not None for need in needed):
+            findings.extend(rule.function(*needed))
     path = subject.definition.path
-    codes = {one.code for one in found}
+    codes = {finding.code for finding in findings}
     losses = LOSS if subject.template is not None else {}
     causes = {code: [*CAUSES.get(code, ()), *losses.get(code, ())] for code in codes}
     return tuple(
         dict.fromkeys(
-            one if one.path else replace(one, path=path)
-            for one in found
-            if codes.isdisjoint(causes[one.code])
+            finding if finding.path else replace(finding, path=path)
+            for finding in findings
+            if codes.isdisjoint(causes[finding.code])
         )
     )

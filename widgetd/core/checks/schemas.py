@@ -1,8 +1,7 @@
-"""Checks of a schema, and of what has to fit it.
+"""Checks of a schema, and of its defaults, samples and readers.
 
-By itself: what some hosts cannot read. Against it: its own defaults, the author's samples, and the
-reads of template and sidecar. None is a fault: an undeclared argument may still be sent where the
-schema is open, and a field that is not shown may serve an action.
+None of these findings is a fault: an open schema still accepts undeclared arguments, and a field
+without a visible effect may serve an action.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ _NO_HOST = 'write "format": "uri-reference" to admit addresses without a host'
 
 
 def check_portability(schema: Schema) -> Iterator[Finding]:
-    """Yield what some hosts refuse, drop or fail to follow, although it is served (W1212)."""
+    """Yield constructs that some hosts refuse, drop or fail to follow (W1212)."""
 
     def finding(at: str, problem: str, advice: str) -> Finding:
         return Finding(code="W1212", at=f"/jsonSchema{at}", problem=problem, advice=advice)
@@ -65,9 +64,11 @@ def check_defaults(schema: Schema) -> Iterator[Finding]:
     for part in schema.document.subschemas():
         at = schema.document.at(part)
         examples = part.get("examples")
-        given = [("default", part["default"])] if "default" in part else []
-        given += [("examples", one) for one in examples] if isinstance(examples, list) else []
-        for keyword, value in given:
+        values = [("default", part["default"])] if "default" in part else []
+        values += (
+            [("examples", example) for example in examples] if isinstance(examples, list) else []
+        )
+        for keyword, value in values:
             if not explainer.fits(part, value):
                 no_host = part.get("format") in {"uri", "iri"} and _is_reference(value)
                 yield Finding(
@@ -79,7 +80,6 @@ def check_defaults(schema: Schema) -> Iterator[Finding]:
 
 
 def check_samples(widget: Widget) -> Iterator[Finding]:
-    """Yield each of the author's samples that the schema does not accept (W1211)."""
     for sample in list_authored(widget.definition):
         arguments = dict(sample.arguments)
         try:
@@ -135,10 +135,7 @@ def check_schema_exists(widget: Widget) -> Iterator[Finding]:
 def check_template_reads(
     widget: Widget, declared: DeclaredPaths, strict: bool
 ) -> Iterator[Finding]:
-    """Yield each undeclared path that the template reads, at its first read.
-
-    It is a fault if `strict` (W1321), else a warning (W1320).
-    """
+    """Yield each undeclared path at its first read, as a fault (W1321) if `strict`, else W1320."""
     name = source_name(widget.drawing_at)
     for count, (read, missing) in enumerate(_find_misread(widget, declared)):
         advice = missing.advice if count < LIMITS.suggestions else "declare it"
@@ -162,9 +159,11 @@ def check_sidecar_reads(widget: Widget, declared: DeclaredPaths) -> Iterator[Fin
 
 
 def check_state_is_read(widget: Widget) -> Iterator[Finding]:
-    """Yield each name of the local state that nothing reads (W1614)."""
+    """Yield each unread name of the local state (W1614)."""
     readers = (widget.drawing, *_sidecar_readers(widget, deep=True).values())
-    read = {split_path(one.path)[0] for reader in readers for one in reader.reads if one.path}
+    read = {
+        split_path(path)[0] for reader in readers for path in (r.path for r in reader.reads) if path
+    }
     for name in widget.local.initial:
         if name not in read:
             problem = f"nothing reads the state '{name}'"
@@ -174,7 +173,7 @@ def check_state_is_read(widget: Widget) -> Iterator[Finding]:
 
 
 def check_sidecar_fields(definition: Definition, declared: DeclaredPaths) -> Iterator[Finding]:
-    """Yield each undeclared field that the sidecar names (W1119, W1213)."""
+    """Yield each undeclared field in the sidecar (W1119, W1213)."""
     for key in ("summary_fields", "sensitive", "ids", "derived"):
         for field in getattr(definition.sidecar, key):
             missing = declared.find_undeclared(field, through_lists=key in ("sensitive", "derived"))
@@ -191,11 +190,11 @@ def _undeclared_finding(definition: Definition, at: str, missing: UndeclaredPath
 
 
 def _sidecar_readers(widget: Widget, *, deep: bool = False) -> dict[str, Template | Expression]:
-    """Return the sidecar's templates and expressions that read arguments, by pointer.
+    """Return the sidecar's templates and expressions by pointer, as far as they read arguments.
 
     Args:
         widget: The widget.
-        deep: Include derived values inside of arguments, which also read their siblings.
+        deep: Include derived values inside of arguments. They also read their siblings.
     """
     summary = widget.summary
     readers: dict[str, Template | Expression] = {}
@@ -215,11 +214,11 @@ def _sidecar_readers(widget: Widget, *, deep: bool = False) -> dict[str, Templat
 def _find_undeclared(
     reads: Iterable[Read], declared: DeclaredPaths
 ) -> Iterator[tuple[Read, UndeclaredPath]]:
-    known: set[str] = set()
+    reported: set[str] = set()
     for read in reads:
         missing = None if read.index else declared.find_undeclared(read.path)
-        if missing is not None and missing.path not in known:
-            known.add(missing.path)
+        if missing is not None and missing.path not in reported:
+            reported.add(missing.path)
             yield read, missing
 
 
@@ -228,18 +227,18 @@ def _find_misread(widget: Widget, declared: DeclaredPaths) -> Iterator[tuple[Rea
     used = {
         part for reader in readers for read in reader.reads for part in _list_prefixes(read.path)
     }
-    found = _find_undeclared(widget.drawing.reads, declared)
-    for read, missing in islice(found, LIMITS.suggestions):
-        idle = [name for name in missing.known if missing.sibling(name) not in used]
+    undeclared = _find_undeclared(widget.drawing.reads, declared)
+    for read, missing in islice(undeclared, LIMITS.suggestions):
+        idle = [name for name in missing.declared if missing.sibling(name) not in used]
         yield read, replace(missing, idle=idle[0] if len(idle) == 1 else None)
-    yield from found
+    yield from undeclared
 
 
 _STEP_START = compile_pattern(r"[.\[]")
 
 
 def _list_prefixes(path: str) -> Iterator[str]:
-    yield from (path[: found.start()] for found in read_tokens(_STEP_START, path))
+    yield from (path[: step.start()] for step in read_tokens(_STEP_START, path))
     yield path
 
 
@@ -248,14 +247,14 @@ def check_unused_fields(
 ) -> Iterator[Finding]:
     """Yield each unused field of the schema (W1210), outermost only.
 
-    A field that a misspelt read probably means counts as used.
+    A field counts as used if a misspelt read probably means it.
     """
     readers = (widget.drawing, *_sidecar_readers(widget).values())
     paths = {read.path for reader in readers for read in reader.reads}
     misspelt = islice(_find_misread(widget, declared), LIMITS.suggestions)
     paths.update(missing.meant for _, missing in misspelt if missing.meant)
     read = frozenset(paths.union(widget.definition.sidecar.summary_fields))
-    samples = [one.sample for one in outcomes]
+    samples = [outcome.sample for outcome in outcomes]
     for path, at in find_unread_fields(read, declared, shows=OutputProbe(widget, samples)):
         yield Finding(
             code="W1210",
@@ -272,8 +271,8 @@ def find_unread_fields(
 
     A field is shown if its path is in `read`, or if `shows` finds that it changes the output.
     """
-    within = {part for one in read for part in _list_prefixes(one)}
-    deeper = {part for one in read for part in _list_prefixes(one) if part != one}
+    within = {part for read_path in read for part in _list_prefixes(read_path)}
+    deeper = {part for read_path in read for part in _list_prefixes(read_path) if part != read_path}
     settled: set[str] = set()
     tried = 0
     for path, at in declared.fields:

@@ -1,4 +1,4 @@
-"""Checks of the texts in a file and its sidecar, without the meaning of schemas."""
+"""Checks of the texts in a file and its sidecar."""
 
 from __future__ import annotations
 
@@ -23,13 +23,12 @@ from widgetd.core.widget.sidecar import SUFFIX
 def sidecar_finding(
     definition: Definition, code: str, at: str, problem: str, advice: str
 ) -> Finding:
-    """Build a finding about the value at the JSON pointer `at` of a sidecar."""
     path = definition.path + SUFFIX
     return Finding(code=code, path=path, at=at, problem=problem, advice=advice)
 
 
 def check_key_spelling(file: Mapping[str, Any]) -> Iterator[Finding]:
-    """Yield each unknown key that resembles an optional one, and so has no effect (W1114)."""
+    """Yield unknown keys that resemble an optional key, and so have no effect (W1114)."""
     absent = {key.casefold(): key for key in OPTIONAL if key not in file}
     for key in file:
         folded = key.casefold().replace("_", "").replace("-", "")
@@ -44,7 +43,6 @@ def check_key_spelling(file: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def check_package(definition: Definition) -> Iterator[Finding]:
-    """Yield a warning if Studio's package cannot be read (W1110)."""
     if definition.document.encoded_studio is not None and definition.studio is None:
         yield Finding(
             code="W1110",
@@ -55,7 +53,7 @@ def check_package(definition: Definition) -> Iterator[Finding]:
 
 
 def check_hidden_characters(file: Mapping[str, Any], definition: Definition) -> Iterator[Finding]:
-    """Yield the first invisible character of each text that a model reads (W1115)."""
+    """Yield the first invisible character of each text for a model (W1115)."""
     sidecar = definition.sidecar
     texts = [("", at, text) for at, text in _list_model_texts(file)]
     for key, value in (("title", sidecar.title), ("description", sidecar.description)):
@@ -90,7 +88,7 @@ def _list_model_texts(file: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def check_description(definition: Definition) -> Iterator[Finding]:
-    """Yield a warning if the description is missing, or longer than hosts accept (W1116, W1117)."""
+    """Yield a warning about a missing or too long description (W1116, W1117)."""
     length = len(definition.description)
     if not length:
         yield Finding(
@@ -113,8 +111,8 @@ def check_description(definition: Definition) -> Iterator[Finding]:
 def check_described_actions(
     definition: Definition, actions: Collection[WidgetAction]
 ) -> Iterator[Finding]:
-    """Yield each action that the sidecar has and the template lacks (W1214, W1615)."""
-    if not all(one.type for one in find_template_actions(definition.template)):
+    """Yield each action in the sidecar without an action in the template (W1214, W1615)."""
+    if not all(type_.type for type_ in find_template_actions(definition.template)):
         return  # an expression computes a type, which may be any
     types = tuple(action.type for action in actions)
     sidecar = definition.sidecar
@@ -123,7 +121,7 @@ def check_described_actions(
     for code, table, verb, name in described:
         if name in types:
             continue
-        named = [f"'{one}'" for one in types[: LIMITS.named_actions]]
+        named = [f"'{type_}'" for type_ in types[: LIMITS.named_actions]]
         none = "remove it; the widget has no actions"
         otherwise = f"{verb} {join_alternatives(named)}" if named else none
         problem = f"the template has no action '{name}'"
@@ -134,7 +132,7 @@ def check_described_actions(
 def check_upstream(
     feed: Feed, definition: Definition, upstreams: Collection[str]
 ) -> Iterator[Finding]:
-    """Yield a warning for each undeclared upstream that the feed names (W1601)."""
+    """Yield a warning about an undeclared upstream in the feed (W1601)."""
     for source in feed.sources:
         name = source.part.upstream
         if name not in upstreams:
@@ -144,7 +142,7 @@ def check_upstream(
 
 
 def check_feed_fields(feed: Feed, definition: Definition) -> Iterator[Finding]:
-    """Yield each field that the feed fills and the schema lacks (W1603)."""
+    """Yield each field of the feed outside of the schema (W1603)."""
     filled = {f"{source.at}/map": source.part.map or () for source in feed.sources}
     return _find_lacking(definition, feed.schema, filled, "W1603", "feed")
 
@@ -163,7 +161,7 @@ def check_bound_actions(
 
 
 def check_result_fields(schema: Schema, definition: Definition) -> Iterator[Finding]:
-    """Yield each field that an action fills and the schema lacks (W1608)."""
+    """Yield each result field of an action outside of the schema (W1608)."""
     notes = definition.sidecar.actions.items()
     filled = {pointer("actions", name, "result"): note.result for name, note in notes}
     return _find_lacking(definition, schema, filled, "W1608", "action")

@@ -1,1 +1,1 @@
-"""ChatKit Studio's exporter: what it loses of a widget's JSX, and how to tell from an edit."""
+"""ChatKit Studio's exporter: its losses, and how they differ from an author's edits."""

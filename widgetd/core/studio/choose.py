@@ -1,7 +1,7 @@
 """The choice between an export's two sources: Studio's JSX, and the template made of it.
 
-Studio's editor holds JSX; its exporter transcribes that to a template, and may lose some of it.
-Many authors then edit the template. The comparison tells the two apart:
+Studio's exporter transcribes JSX to a template, with losses. Many authors then edit the template.
+A comparison distinguishes the two:
 
     the template renders as     the JSX               the template is rendered
                                 the JSX as exported   the JSX is rendered: the exporter lost some
@@ -29,33 +29,35 @@ _NONE: Final = compile_pattern(r"(?i)\(\s*none\s*\)")
 
 
 def choose(widget: Widget) -> Choice:
-    """Return the source of `widget` to render, which can be compiled.
+    """Choose the source of `widget` to render, among those that compile.
 
     Raises:
-        WidgetError: Neither can be compiled, or the sidecar asks for one that cannot.
+        WidgetError: Neither compiles, or the sidecar's choice does not.
     """
     definition = widget.definition
-    asked = definition.sidecar.source
-    if asked == "view" and not definition.view:
+    preferred = definition.sidecar.source
+    if preferred == "view" and not definition.view:
         problem = "the sidecar asks for the JSX, and the file holds none"
         advice = "export the widget again, or leave 'source' out"
         finding = Finding(code="W1327", problem=problem, advice=advice, path=definition.path)
         raise WidgetError(finding)
-    is_asked = asked == "view" or definition.is_jsx
-    if is_asked or (asked is None and not definition.template.strip()):
+    is_asked = preferred == "view" or definition.is_jsx
+    if is_asked or (preferred is None and not definition.template.strip()):
         _ = widget.view
         return Choice(source="view", reason="asked" if is_asked else "missing")
     try:
         template = widget.template
     except WidgetError as error:
-        if asked is not None or not _draws_preview(widget, "view"):
+        if preferred is not None or not _draws_preview(widget, "view"):
             raise
         return Choice(source="view", reason="faulty", fault=error.finding)
-    if asked is not None or not definition.view:
-        return Choice(source="template" if definition.view else "", reason="asked" if asked else "")
+    if preferred is not None or not definition.view:
+        return Choice(
+            source="template" if definition.view else "", reason="asked" if preferred else ""
+        )
     # A template without a sign of the exporter's losses has none.
     text = definition.template
-    says_none = _NONE.search(text) and any(each.code == "W1307" for each in template.warnings)
+    says_none = _NONE.search(text) and any(warning.code == "W1307" for warning in template.warnings)
     if WRAPPED.search(text) or find_converted(text) or says_none:
         return _choose_by_comparison(widget)
     return Choice(source="template")
@@ -80,7 +82,7 @@ def _choose_by_comparison(widget: Widget) -> Choice:
 
 
 def find_changed(widget: Widget) -> Literal["template", "view", ""]:
-    """Return which source was changed after the export: the one that lacks Studio's preview."""
+    """Name the source changed after the export, by its difference from Studio's preview."""
     draws_view, draws_template = _draws_preview(widget, "view"), _draws_preview(widget, "template")
     if draws_view is draws_template:
         return ""

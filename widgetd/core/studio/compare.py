@@ -1,8 +1,7 @@
-"""The comparison of an export's template with the JSX that it was made of.
+"""The comparison of an export's template with its JSX.
 
-The template as it is written is rendered beside the JSX and beside the JSX as Studio exports it,
-with the author's samples and generated arguments. That is evidence and no proof: an edit that none
-of these arguments reaches goes unnoticed.
+Renders the template, the JSX and the JSX as Studio exports it, with samples and generated
+arguments. This is evidence and no proof: these arguments may miss an edit.
 """
 
 from __future__ import annotations
@@ -33,22 +32,22 @@ if TYPE_CHECKING:
 
 
 ABSENT: Final = object()
-"""Stands in a difference for a missing value."""
+"""A missing value in a difference."""
 
 _STATES: Final[tuple[State, ...]] = tuple(
     sorted(get_args(State), key=lambda state: state != "full")
 )
-"""All states; `full`, which shows most differences, first."""
+"""All states, with `full` first: it shows most differences."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """The agreement of a template with the JSX.
+    """The agreement of a template with its JSX.
 
     Attributes:
-        edits: The first differences of the template from what the exporter makes of the JSX.
-        losses: The first differences of what the exporter makes of the JSX from the JSX.
-        agrees: Whether the template rendered as the JSX each time.
+        edits: The first differences of the template from the exporter's output.
+        losses: The first differences of the exporter's output from the JSX.
+        agrees: Whether the template always rendered as the JSX.
     """
 
     edits: tuple[Difference, ...] = ()
@@ -57,15 +56,15 @@ class Comparison:
 
     @property
     def is_export(self) -> bool:
-        """Return whether the template renders what the exporter makes of the JSX, or the JSX."""
+        """Return whether the template renders as the exporter's output, or as the JSX."""
         return self.agrees or not self.edits
 
 
 def compare(widget: Widget) -> Comparison:
-    """Compare the template of `widget` with its JSX; the file holds both.
+    """Compare the template of `widget` with the JSX in the same file.
 
     Raises:
-        WidgetError: One of the two cannot be compiled.
+        WidgetError: One of the two does not compile.
     """
     from widgetd.core.studio.exporter import ExporterBuilder  # noqa: PLC0415 - few files need JSX
     from widgetd.core.template.jsx import View  # noqa: PLC0415
@@ -82,28 +81,28 @@ def compare(widget: Widget) -> Comparison:
 def compare_sources(
     sources: tuple[Template, View, View], studio: Studio, schema: Schema, limits: Limits
 ) -> Comparison:
-    """Compare a template, the JSX as Studio exports it and the JSX, as far as the steps last."""
-    found: dict[str, tuple[Difference, ...]] = {"edits": (), "losses": ()}
+    """Compare a template, the JSX as Studio exports it and the JSX, within the limit of steps."""
+    differences: dict[str, tuple[Difference, ...]] = {"edits": (), "losses": ()}
     agrees, left = True, LIMITS.steps
-    for each in argument_sets(studio, schema):
-        arguments = schema.with_defaults(dict(each))
+    for example in argument_sets(studio, schema):
+        arguments = schema.with_defaults(dict(example))
         (of_template, of_export, of_view), steps = zip(
             *(_render(source, arguments, limits) for source in sources), strict=True
         )
         pairs = {"edits": (of_template, of_export), "losses": (of_export, of_view)}
         for name, (got, want) in pairs.items():
-            found[name] = found[name] or tuple(
+            differences[name] = differences[name] or tuple(
                 islice(tree_differences(got, want), LIMITS.losses + 1)
             )
         agrees = agrees and not differ(of_template, of_view)
         left -= sum(steps)
-        if left < 0 or (all(found.values()) and not agrees):
+        if left < 0 or (all(differences.values()) and not agrees):
             break
-    return Comparison(**found, agrees=agrees)
+    return Comparison(**differences, agrees=agrees)
 
 
 def argument_sets(studio: Studio, schema: Schema) -> Iterator[Mapping[str, Any]]:
-    """Yield Studio's samples, then generated arguments that the schema admits."""
+    """Yield Studio's samples, then generated arguments."""
     yield from studio.samples
     yield from generate_arguments(schema, LIMITS.sets)
 
@@ -129,39 +128,37 @@ def _render(
 
 
 def differ(got: Any, want: Any) -> bool:
-    """Return whether two trees differ."""
     return any(True for _ in tree_differences(got, want))
 
 
 def tree_differences(got: Any, want: Any) -> Iterator[Difference]:
-    """Yield the differences of two trees, in which null is the same as a missing value."""
+    """Yield the differences of two trees. Null equals a missing value."""
     if orjson.dumps(got) == orjson.dumps(want):  # nearly all are the same to the letter
         return
-    for at, one, other in differences(got, want):
-        if {id(one), id(other)} != {id(None), id(ABSENT)}:
-            yield at, one, other
+    for at, value, other in differences(got, want):
+        if {id(value), id(other)} != {id(None), id(ABSENT)}:
+            yield at, value, other
 
 
 def differences(got: Any, want: Any, at: str = "") -> Iterator[Difference]:
-    """Yield the differences of two JSON values."""
     if isinstance(got, dict) and isinstance(want, dict):
         for key in dict.fromkeys([*want, *got]):
             inner = at + pointer(key)
             yield from differences(got.get(key, ABSENT), want.get(key, ABSENT), inner)
     elif isinstance(got, list) and isinstance(want, list):
-        for index, (one, other) in enumerate(zip_longest(got, want, fillvalue=ABSENT)):
-            yield from differences(one, other, f"{at}/{index}")
+        for index, (left, right) in enumerate(zip_longest(got, want, fillvalue=ABSENT)):
+            yield from differences(left, right, f"{at}/{index}")
     elif got is not want and (got != want or isinstance(got, bool) is not isinstance(want, bool)):
         yield at, got, want
 
 
 def describe_differences(
-    found: Sequence[Difference], between: str, most: int = LIMITS.differences
+    pairs: Sequence[Difference], between: str, most: int = LIMITS.differences
 ) -> str:
-    """Describe the first differences of two trees, as a finding's clause."""
+    """Describe the first differences as a clause of a finding."""
     return "; ".join(
         f"{at or '/'} is {_format(got)}, {between} {_format(want)}"
-        for at, got, want in found[:most]
+        for at, got, want in pairs[:most]
     )
 
 

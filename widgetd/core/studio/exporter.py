@@ -1,9 +1,9 @@
-"""JSX compiled as Studio's exporter transcribes it, with the exporter's known losses.
+"""JSX compiled with the known losses of Studio's exporter.
 
-A template that renders the same as this, for any arguments, is an untouched export. The exporter
-loses that a template literal with one value is a text, every call but `map`, and that an object
-with a `type` in a list is no component. Jinja also differs from JavaScript in truth, equality and
-the text of a value.
+A template with the same renders is an untouched export. The exporter turns a template literal
+with a single value into a text, drops every call but `map`, and treats an object with a `type`
+in a list as a component. Jinja also differs from JavaScript in truth, equality and the text of
+a value.
 """
 
 from __future__ import annotations
@@ -46,12 +46,11 @@ class ExporterBuilder(Builder):
     JOIN = "~"
 
     def operator(self, sign: str) -> str:
-        """Return Jinja's operator."""
         return _OPERATORS.get(sign, "")
 
     def template(self, node: Node, block: JsxScope) -> Expr:
-        """Build the value of a template literal that holds nothing else."""
-        if [each.kind for each in node.children] == ["template_substitution"]:
+        """Build the single value of a template literal, without turning it into a text."""
+        if [child.kind for child in node.children] == ["template_substitution"]:
             return self.expression(only(node.children[0]), block)
         return super().template(node, block)
 
@@ -70,8 +69,8 @@ class ExporterBuilder(Builder):
         return Op("?:", (*self.fields(node, block, "left", "right"), None), node.start)
 
     def array(self, node: Node, block: JsxScope) -> Expr:
-        """Build a list in which an object with a `type` becomes a `Text` that holds it."""
-        made = super().array(node, block)
-        if any(unwrap(each).kind in ELEMENTS for each in node.children):
-            return made
-        return Op("exporter[,]", (made,), node.start)
+        """Build a list, and wrap each object with a `type` in a `Text`."""
+        built = super().array(node, block)
+        if any(unwrap(child).kind in ELEMENTS for child in node.children):
+            return built
+        return Op("exporter[,]", (built,), node.start)

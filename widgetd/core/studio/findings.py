@@ -1,8 +1,4 @@
-"""Losses of Studio's exporter, found by comparing the template with the JSX.
-
-The JSX, its compiled form and the template are rendered with the same arguments; known losses of
-the exporter are distinguished from an author's edits.
-"""
+"""Findings about losses of Studio's exporter."""
 
 from __future__ import annotations
 
@@ -20,11 +16,11 @@ from widgetd.core.widget.sources import Difference
 from widgetd.core.widget.widget import Widget
 
 Trees = Sequence[tuple[Mapping[str, Any], dict[str, Any]]]
-"""Arguments, and the tree that the served source renders of each."""
+"""Arguments with the tree rendered from the served source."""
 
 
 def check_template_source(widget: Widget, trees: Trees) -> Iterator[Finding]:
-    """Yield the faults of the template, and the reason why it differs from the JSX."""
+    """Yield the faults of the template, and the reason for its differences from the JSX."""
     choice, fault = widget.choice, widget.choice.fault
     if choice.reason == "missing":
         yield Finding(
@@ -60,7 +56,7 @@ def check_template_source(widget: Widget, trees: Trees) -> Iterator[Finding]:
 
 
 def _check_edits(widget: Widget, trees: Trees) -> Iterator[Finding]:
-    """Yield what the template says besides what the exporter makes of the JSX (W1326)."""
+    """Yield edits of the template that the JSX lacks (W1326)."""
     choice = widget.choice
     edits, blame = choice.edits, choice.blame
     if not choice.reason and _renders_differently(widget, trees):
@@ -83,7 +79,7 @@ _CHANGED: Mapping[str, tuple[str, str]] = {
     "view": ("the JSX was changed after the export", "exporting again adopts that"),
     "": ("the template and the JSX disagree", "exporting again makes the template of the JSX"),
 }
-"""The problem and advice of W1326, by the source that was changed."""
+"""The problem and advice of W1326, by changed source."""
 
 
 _OTHERWISE: Mapping[str, tuple[str, str]] = {
@@ -93,13 +89,14 @@ _OTHERWISE: Mapping[str, tuple[str, str]] = {
     "raw": ("a value inside quotes", "write {{ (… ~ x) | tojson }} without the quotes"),
     "absent": ("an optional argument", "write {{ (x if x is defined else none) | tojson }}"),
 }
-"""Constructs that other readers cannot read, or only sometimes, and their replacements."""
+"""Constructs that other readers misread or refuse, and their replacements."""
 
 
 def check_other_readers(widget: Widget) -> Iterator[Finding]:
-    """Yield a finding on what chatkit's `WidgetTemplate` cannot read of the template (W1328).
+    """Yield a finding on constructs unknown to chatkit's `WidgetTemplate` (W1328).
 
-    Optional arguments alone do not count: every export that has any fails there, Studio's own too.
+    Optional arguments alone do not count: every export with such arguments fails there, even
+    Studio's own.
     """
     first: dict[str, int] = {}
     for what, line in () if widget.source == "view" else widget.template.unusual:
@@ -144,15 +141,15 @@ def _renders_differently(widget: Widget, trees: Trees) -> bool:
     return False
 
 
-def _describe(found: Sequence[Difference], between: str, most: int = LIMITS.differences) -> str:
-    more = ", and so on" if len(found) > most else ""
-    return describe_differences(found, between, most) + more
+def _describe(pairs: Sequence[Difference], between: str, most: int = LIMITS.differences) -> str:
+    more = ", and so on" if len(pairs) > most else ""
+    return describe_differences(pairs, between, most) + more
 
 
 def check_wrapped_data(template: str) -> Iterator[Finding]:
     """Yield each property whose objects the exporter took for components (W1324).
 
-    An object with a `type` that is a string, as in a chart's series, looks like one.
+    Any object with a string `type` looks like a component, as in a chart's series.
     """
     first: dict[str, int] = {}
     for start, _, name in find_wrappers(template):

@@ -1,4 +1,4 @@
-"""The limits of the studio room."""
+"""Limits of Studio comparisons."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ class StudioLimits:
 
     Attributes:
         sets: Generated sets of arguments.
-        steps: Steps of all renders; ten times what the largest export takes.
-        differences: Differences that a finding names.
-        losses: Values that a finding names, of those that the JSX has and an edited template lacks.
+        steps: Steps of all renders; ten times the need of the largest export.
+        differences: Differences named in a finding.
+        losses: Values named in a finding, among those lost from the JSX by an edit.
     """
 
     sets: int = 30

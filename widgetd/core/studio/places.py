@@ -1,4 +1,4 @@
-"""The places of components in the JSX that drew them."""
+"""Places of components in their JSX."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 def find_places(
     widget: Widget, arguments: Mapping[str, Any], drawn: Mapping[str, Any]
 ) -> dict[str, int]:
-    """Return the offset of each component's element in the widget's JSX.
+    """Find the offset of each component's element in the widget's JSX.
 
     Args:
-        widget: It has JSX, or nothing is found.
-        arguments: As the JSX reads them, with defaults filled in.
-        drawn: The tree that was drawn with them.
+        widget: A widget, with or without JSX.
+        arguments: Arguments with defaults, as the JSX reads them.
+        drawn: The tree drawn with them.
 
     Returns:
-        Offsets by the component's JSON pointer in the tree; empty if the JSX draws another tree.
+        Offsets by the component's JSON pointer; empty if the JSX draws another tree.
     """
     if not widget.definition.view:
         return {}
@@ -33,14 +33,14 @@ def find_places(
 
     try:
         located = View(widget.definition.view, widget.limits, builder=LocatingBuilder)
-        places, found = take_places(tree(located.render(arguments)))
+        places, placed = take_places(tree(located.render(arguments)))
     except (CallError, WidgetError):
         return {}
-    return {} if differ(found, drawn) else places
+    return {} if differ(placed, drawn) else places
 
 
 def enclosing_place(places: Mapping[str, int], at: str) -> int | None:
-    """Return the place of the innermost component around the value at a JSON pointer."""
+    """Return the place of the innermost component around a JSON pointer."""
     while at and at not in places:
         at = at.rpartition("/")[0]
     return places.get(at)
