@@ -131,9 +131,9 @@ def resident_bytes(pid: int) -> int:
     Shared memory counts for none, because a browser's processes share most of theirs.
     """
     total_kb = 0
-    for one in find_tree(pid):
+    for member in find_tree(pid):
         with suppress(OSError):
-            for line in Path(f"/proc/{one}/status").read_text().splitlines():
+            for line in Path(f"/proc/{member}/status").read_text().splitlines():
                 if line.startswith("RssAnon:"):
                     total_kb += int(line.split()[1])
     return total_kb * 1024
@@ -141,9 +141,9 @@ def resident_bytes(pid: int) -> int:
 
 def end_tree(pid: int) -> None:
     """Kill a process and all that it started."""
-    for one in list(find_tree(pid)):
+    for member in list(find_tree(pid)):
         with suppress(OSError):
-            os.kill(one, signal.SIGKILL)
+            os.kill(member, signal.SIGKILL)
 
 
 def limit_resources(limits: KindLimits) -> None:

@@ -127,12 +127,12 @@ def hide_credentials(text: str) -> str:
     return _ADDRESS.sub(_without_credentials, text)
 
 
-def _without_credentials(found: Match[str]) -> str:
-    address = found[0].removeprefix("://").partition("?")[0].partition("#")[0]
+def _without_credentials(match: Match[str]) -> str:
+    address = match[0].removeprefix("://").partition("?")[0].partition("#")[0]
     authority, slash, path = address.partition("/")
     return f"://{authority.rpartition('@')[2]}{slash}{path}"
 
 
 def shorten_addresses(text: str) -> str:
     """Return `text` with each address in it cut to its origin."""
-    return _ADDRESS.sub(lambda found: origin_of(found[0]), text)
+    return _ADDRESS.sub(lambda match: origin_of(match[0]), text)

@@ -72,9 +72,9 @@ class LazyPattern:
         self.source = source
 
     def __getattr__(self, name: str) -> Any:
-        found = getattr(re.compile(self.source), name)
-        setattr(self, name, found)
-        return found
+        attribute = getattr(re.compile(self.source), name)
+        setattr(self, name, attribute)
+        return attribute
 
 
 def read_tokens(
@@ -153,25 +153,25 @@ def _searcher(pattern: str) -> Callable[[str], bool] | None:
     return validator.is_valid
 
 
-def nearest(name: str, known: Sequence[str], likeness: float = 0.6) -> str | None:
-    """Return the member of `known` that `name` was most likely meant to be, if any is close.
+def nearest(name: str, names: Sequence[str], likeness: float = 0.6) -> str | None:
+    """Return the member of `names` closest to `name`, or None if none is close.
 
     Among many names, only those beside `name` in sorted order and those that end alike are
     compared.
     """
     name, most = name[: LIMITS.compared_characters], LIMITS.compared_names
-    if len(known) > most:
-        ordered = sorted(known)
+    if len(names) > most:
+        ordered = sorted(names)
         at = bisect_left(ordered, name)
-        alike = islice((other for other in known if other.endswith(name[-4:])), most // 2)
-        known = [*ordered[max(at - most // 4, 0) : at + most // 4], *alike]
-    whole = {other[: LIMITS.compared_characters]: other for other in known}
+        alike = islice((other for other in names if other.endswith(name[-4:])), most // 2)
+        names = [*ordered[max(at - most // 4, 0) : at + most // 4], *alike]
+    whole = {other[: LIMITS.compared_characters]: other for other in names}
     matches = get_close_matches(name, whole, n=1, cutoff=likeness)
     return whole[matches[0]] if matches else None
 
 
-def did_you_mean(name: str, known: Iterable[str], otherwise: str, likeness: float = 0.6) -> str:
-    near = nearest(name, tuple(known), likeness)
+def did_you_mean(name: str, names: Iterable[str], otherwise: str, likeness: float = 0.6) -> str:
+    near = nearest(name, tuple(names), likeness)
     return f"did you mean '{near}'?" if near else otherwise
 
 

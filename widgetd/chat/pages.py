@@ -92,12 +92,10 @@ class Chat:
         self._ready.set()
 
     def close(self) -> None:
-        """Close the database of conversations."""
         if self._backend is not None:
             self._backend.threads.close()
 
     async def backend(self) -> ChatServer:
-        """Return the ChatKit server once it is built."""
         while self._backend is None:
             await self._ready.wait()
         return self._backend
@@ -182,11 +180,11 @@ def _kind(body: bytes, limits: ChatLimits) -> str:
     try:
         request = orjson.loads(body)
         kind = str(request["type"])
-        given = request["params"]["input"] if kind in _MESSAGES else None
+        value = request["params"]["input"] if kind in _MESSAGES else None
     except (ValueError, KeyError, TypeError):
         return ""  # ChatKit says what is wrong with it.
     most = limits.message_bytes
-    if len(orjson.dumps(given)) > most:
+    if len(orjson.dumps(value)) > most:
         problem = f"{MESSAGE_TOO_LONG}: a message has at most {most} bytes; send less"
         raise RefusedError(413, {"error": problem, "code": MESSAGE_TOO_LONG})
     return kind
@@ -242,7 +240,7 @@ async def state(chat: Chat, request: Request) -> dict[str, Any]:
         "scripted": model.name == SCRIPTED,
         "servers": servers,
         "suggestions": list_suggestions(caller.snapshot, chat.upstreams(caller.principal)),
-        "preload": [tool for tool, one in widgets.items() if one.definition.sidecar.preload],
+        "preload": [tool for tool, widget in widgets.items() if widget.definition.sidecar.preload],
     }
 
 
@@ -252,24 +250,24 @@ async def widget(chat: Chat, request: Request) -> dict[str, Any]:
     threads, caller = (await chat.backend()).threads, caller_of(request)
     owner = caller.principal
     try:
-        shown: Any = await threads.load_item(thread, item, owner)
+        entry: Any = await threads.load_item(thread, item, owner)
     except LookupError:
         raise RefusedError(404, {"error": f"there is no {item}"}) from None
     facts = await threads.load_note(thread, item, owner)
-    found = await render_of(chat.server, facts, caller)
-    if found is None:
-        tree = shown.widget.model_dump(exclude_none=True) if shown.type == "widget" else {}
+    render = await render_of(chat.server, facts, caller)
+    if render is None:
+        tree = entry.widget.model_dump(exclude_none=True) if entry.type == "widget" else {}
         return {"tool": "", "title": "A widget", "result": {"structuredContent": tree}}
-    if found.id != facts.get("render"):
-        await threads.save_note(thread, item, {**facts, "render": found.id}, owner)
+    if render.id != facts.get("render"):
+        await threads.save_note(thread, item, {**facts, "render": render.id}, owner)
     # The page is told of new versions, and does not ask for them.
-    with chat.server.rendering.feeds.following(found, LIMITS.follow_s):
-        served = caller.snapshot.widgets.get(found.tool)
+    with chat.server.rendering.feeds.following(render, LIMITS.follow_s):
+        served = caller.snapshot.widgets.get(render.tool)
     return {
-        "tool": found.tool,
+        "tool": render.tool,
         "title": "A question" if served is None else served.definition.title,
-        "ui": orjson.loads(found.ui).get("uiMetadata", {}),
-        "result": result_of(chat.server, found),
+        "ui": orjson.loads(render.ui).get("uiMetadata", {}),
+        "result": result_of(chat.server, render),
     }
 
 
@@ -361,7 +359,7 @@ def sensitive_paths(server: Server, tool: str, arguments: Mapping[str, Any]) -> 
     named = widgets.get(str(arguments.get("name")))
     called = widgets.values() if named is None else (named,)
     return tuple(
-        {f"arguments.{path}" for one in called for path in one.definition.sidecar.sensitive}
+        {f"arguments.{path}" for widget in called for path in widget.definition.sidecar.sensitive}
     )
 
 

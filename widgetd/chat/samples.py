@@ -44,13 +44,13 @@ def find_sample(server: Server, tool: str) -> WidgetSample | None:
         return None
     submit = ""
     try:
-        shown = show_state(widget, SAMPLE)
-        tree = shown.tree(widget)
+        state = show_state(widget, SAMPLE)
+        tree = state.tree(widget)
     except CallError:
         arguments = widget.call_example or {}
     else:
         # Of a widget that an upstream fills, only the caller's part.
-        arguments = shown.arguments if widget.feed is None else widget.call_example or {}
+        arguments = state.arguments if widget.feed is None else widget.call_example or {}
         for action in find_tree_actions(tree).values():
             if any(trigger.submits and trigger.fields for trigger in action.triggers):
                 submit = submit or find_label(tree, action.type)
@@ -68,8 +68,8 @@ def list_suggestions(snapshot: Snapshot, upstreams: Iterable[Upstream]) -> list[
         for tool in upstream.tools.values()
         if tool.is_read_only and (values := _sample_values(tool.input_schema)) is not None
     ][:1]
-    widgets = [one for one in snapshot.widgets.values() if one.known_example is not None]
-    widgets.sort(key=lambda one: (-size(one.example, _MUCH), one.tool))
+    widgets = [widget for widget in snapshot.widgets.values() if widget.known_example is not None]
+    widgets.sort(key=lambda widget: (-size(widget.example, _MUCH), widget.tool))
     by_tags: dict[object, str] = {}
     for widget in widgets:
         title, tags = widget.definition.title, widget.definition.tags
@@ -81,8 +81,8 @@ def _sample_values(schema: Mapping[str, Any]) -> list[str] | None:
     values = []
     for name in schema.get("required", ()):
         part = schema.get("properties", {}).get(name, {})
-        known = [*part.get("examples", ()), *part.get("enum", ())]
-        if not known:
+        examples = [*part.get("examples", ()), *part.get("enum", ())]
+        if not examples:
             return None
-        values.append(f'"{known[0]}"' if isinstance(known[0], str) else str(known[0]))
+        values.append(f'"{examples[0]}"' if isinstance(examples[0], str) else str(examples[0]))
     return values

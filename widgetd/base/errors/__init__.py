@@ -88,10 +88,12 @@ class WidgetError(WidgetdError):
 
     def within(self, pointer: str) -> WidgetError:
         """Return the same error for the document that holds the faulty value at `pointer`."""
-        return WidgetError(*(replace(each, at=pointer + each.at) for each in self.findings))
+        return WidgetError(
+            *(replace(finding, at=pointer + finding.at) for finding in self.findings)
+        )
 
     def of(self, path: str) -> WidgetError:
-        return WidgetError(*(replace(each, path=path) for each in self.findings))
+        return WidgetError(*(replace(finding, path=path) for finding in self.findings))
 
     def __str__(self) -> str:
         return str(self.finding)

@@ -112,8 +112,8 @@ def scan(
         # The scan of everything meets the same error, and reports it.
         with suppress(OSError), open_folder(root, system) as folder:
             partly = scanner(folder=folder, finished=finished)
-            if found := partly.at({*paths, *known.unsettled}):
-                return found
+            if merged := partly.at({*paths, *known.unsettled}):
+                return merged
     try:
         with open_folder(root, system) as folder:
             return scanner(folder=folder).everywhere()
@@ -144,11 +144,11 @@ class _Scanner:
     def everywhere(self) -> Scan:
         self._take(walk(self.folder, "", self.suffixes, self._known_empty()))
         self._settle_pairs(list_missing(self.known.sources, self.sources))
-        return self._scan(lambda known: known)
+        return self._scan(lambda entries: entries)
 
     def at(self, paths: Collection[str]) -> Scan | None:
-        known = self.known
-        if known.failure or known.root != self.folder.identity:
+        before = self.known
+        if before.failure or before.root != self.folder.identity:
             return None
         halves = {self._other_half(path) for path in paths if path.endswith(self.suffixes)}
         also = {path for path in halves if self._is_present(path)}
@@ -164,31 +164,31 @@ class _Scanner:
                 return None
             self._take(listing)
 
-        def looked_at(known: Mapping[str, object]) -> Iterator[str]:
+        def looked_at(before: Mapping[str, object]) -> Iterator[str]:
             yield from files | folders
             # What was known as a file had nothing in it.
             for path in files | folders:
-                if path not in known:
-                    yield from list_below(known, f"{path}/")
+                if path not in before:
+                    yield from list_below(before, f"{path}/")
 
-        self._settle_pairs(path for path in looked_at(known.sources) if path not in self.sources)
+        self._settle_pairs(path for path in looked_at(before.sources) if path not in self.sources)
         return self._scan(looked_at)
 
     def _scan(self, looked_at: Callable[[Mapping[str, object]], Iterable[str]]) -> Scan:
         """Merge what was found over what was known of the places looked at."""
 
-        def merge(known: Mapping[str, T], found: Mapping[str, T]) -> Mapping[str, T]:
-            return patch(known, {**dict.fromkeys(looked_at(known)), **found})
+        def merge(before: Mapping[str, T], entries: Mapping[str, T]) -> Mapping[str, T]:
+            return patch(before, {**dict.fromkeys(looked_at(before)), **entries})
 
-        known = self.known
+        previous = self.known
         return Scan(
             root=self.folder.identity,
-            sources=merge(known.sources, self.sources),
-            faults=merge(known.faults, self.faults),
+            sources=merge(previous.sources, self.sources),
+            faults=merge(previous.faults, self.faults),
             unsettled=frozenset(self.unsettled),
             settles_s=self._settle_time_s(),
-            empty_since_ns=merge(known.empty_since_ns, self.empty_since_ns),
-            empty_folders=merge(known.empty_folders, self.empty_folders),
+            empty_since_ns=merge(previous.empty_since_ns, self.empty_since_ns),
+            empty_folders=merge(previous.empty_folders, self.empty_folders),
         )
 
     def _settle_time_s(self) -> float:
@@ -201,14 +201,14 @@ class _Scanner:
         return self.known.empty_folders if is_same else {}
 
     def _take(self, listing: Listing) -> None:
-        known = self.known
+        before = self.known
         self.empty_folders.update(listing.empty)
         for path, fault in listing.unlisted.items():
-            for entries in (known.sources, known.faults):
+            for entries in (before.sources, before.faults):
                 for below in list_below(entries, f"{path}/"):
                     self._keep(below)
             self._blame(fault)
-        known_at = known.sources.get
+        known_at = before.sources.get
         for path, status in listing.files.items():
             source = known_at(path)
             if source and status and source.stamp == stamp_of(status):
@@ -243,8 +243,8 @@ class _Scanner:
 
     def _doubt_s(self, path: str) -> float:
         """Return the seconds for which a file found empty is not yet believed to be empty."""
-        known = self.known.sources.get(path)
-        if not self.quiet_ms or (known and not known.content):
+        before = self.known.sources.get(path)
+        if not self.quiet_ms or (before and not before.content):
             return 0.0
         now_ns = self.folder.system.clock.steady_ns()
         since_ns = self.empty_since_ns[path] = self.known.empty_since_ns.get(path, now_ns)

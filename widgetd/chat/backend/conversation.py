@@ -38,8 +38,8 @@ class Conversation(ThreadItemConverter):
 
     @override
     async def widget_to_input(self, item: WidgetItem) -> Any:
-        shown = f"<ShownWidget>{item.copy_text or 'a widget'}</ShownWidget>"
-        part = {"type": "input_text", "text": shown}
+        tag = f"<ShownWidget>{item.copy_text or 'a widget'}</ShownWidget>"
+        part = {"type": "input_text", "text": tag}
         return {"type": "message", "role": "user", "content": [part]}
 
     @override

@@ -128,7 +128,6 @@ class ChatDatabase:
         self._connection = opened or _in_memory()
 
     async def run(self, work: Callable[[Connection], T]) -> T:
-        """Run `work` in a transaction, in a worker thread."""
         return await SYSTEM.threads.run_blocking(self._run, work, limiter=self._one_at_a_time)
 
     async def change(self, thread: str, owner: str, work: Callable[[Connection], None]) -> None:
@@ -198,7 +197,6 @@ def _in_memory() -> Connection:
 
 
 def _prepare(connection: Connection) -> None:
-    """Create or upgrade the tables."""
     connection.executescript(_TABLES)
     columns = {row[1] for row in connection.execute("PRAGMA table_info(threads)")}
     if "changed_s" not in columns:

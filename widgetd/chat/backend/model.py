@@ -64,9 +64,9 @@ class ChatModel:
                 status_code=400 | 401 | 403 | 404 | 422 as status, body=body
             ):
                 reason = body.get("message") if isinstance(body, dict) else body
-                shown = " ".join(str(reason or "").split())[: LIMITS.endpoint_error_chars]
+                detail = " ".join(str(reason or "").split())[: LIMITS.endpoint_error_chars]
                 sentence = f"W0012: {where} cannot be used; {self.url} answered {status}"
-                sentence += f" ({shown})" if shown else ""
+                sentence += f" ({detail})" if detail else ""
             case openai.APIStatusError(status_code=status):
                 sentence = (
                     f"{SILENT}: {where} does not answer; {self.url} said {status}, so try again"
@@ -135,4 +135,4 @@ def chat_model(
 def _remove_key(key: str, sentence: str) -> str:
     pieces = {key[at : at + PIECE] for at in range(max(len(key) - PIECE, 0) + 1)} - {""}
     words = sentence.split(" ")
-    return " ".join("…" if any(one in word for one in pieces) else word for word in words)
+    return " ".join("…" if any(piece in word for piece in pieces) else word for word in words)

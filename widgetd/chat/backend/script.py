@@ -57,7 +57,6 @@ class ScriptedModel(OpenAIChatCompletionsModel):
 
     def __init__(self, samples: Samples = lambda _tool: None) -> None:
         def respond(request: Request) -> Response:
-            """Stream the answer to a request, word by word."""
             body = orjson.loads(request.content)
             answer = next_step(body["messages"], body.get("tools", ()), samples)
             words = read_tokens(_CHUNK, answer.get("content", ""))
@@ -79,26 +78,28 @@ def next_step(
     messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, Any]], samples: Samples
 ) -> Delta:
     """Return the next step of the turn that the last of the user's messages began."""
-    start = max(at for at, one in enumerate(messages) if one["role"] == "user")
+    start = max(at for at, entry in enumerate(messages) if entry["role"] == "user")
     text = text_of(messages[start]["content"])[:_READ_CHARACTERS]
-    known: dict[str, Any] = {}
+    functions: dict[str, Any] = {}
     for tool in tools:
-        known.setdefault(split_name(tool["function"]["name"])[1], tool["function"])
-    calls = [call["function"] for one in messages[start:] for call in one.get("tool_calls") or ()]
-    outputs = [text_of(one["content"]) for one in messages[start:] if one["role"] == "tool"]
+        functions.setdefault(split_name(tool["function"]["name"])[1], tool["function"])
+    calls = [
+        call["function"] for entry in messages[start:] for call in entry.get("tool_calls") or ()
+    ]
+    outputs = [text_of(entry["content"]) for entry in messages[start:] if entry["role"] == "tool"]
     # The SDK puts the notice of an action into an element of its own.
     text, _, action = text.partition(IN_WORDS)
     if action:
         return {"content": f"You chose {action.splitlines()[0]}"}
     if not outputs:
-        return _begin(text, known, samples)
+        return _begin(text, functions, samples)
     server, name = split_name(calls[-1]["name"])
     output = outputs[-1].partition("\nRender: ")[0].strip()
     if name == "search_widgets":
-        found = [one["name"] for one in as_object(output).get("items") or ()]
-        found += [tool for tool in known if any(_fill(samples(tool), text))]
-        shown = _show(found[0], text, known, samples) if found else None
-        return shown or {"content": INTRODUCTION}
+        candidates = [entry["name"] for entry in as_object(output).get("items") or ()]
+        candidates += [tool for tool in functions if any(_fill(samples(tool), text))]
+        delta = _show(candidates[0], text, functions, samples) if candidates else None
+        return delta or {"content": INTRODUCTION}
     if server:
         return {"content": f"`{name}` answered:\n\n```\n{output[:_ANSWER_CHARACTERS]}\n```"}
     sample = samples(as_object(calls[-1]["arguments"]).get("name") or name)
@@ -107,30 +108,30 @@ def next_step(
     return {"content": output or "Here it is."}
 
 
-def _begin(text: str, known: Tools, samples: Samples) -> Delta:
+def _begin(text: str, functions: Tools, samples: Samples) -> Delta:
     """Return the first step: a widget or a tool that the words name, else a search."""
     words = [word[0] for word in read_tokens(_WORD, text)]
     for word in words:
-        if shown := _show(word, text, known, samples):
-            return shown
+        if delta := _show(word, text, functions, samples):
+            return delta
     spoken = {word.lower() for word in words}
-    for tool, function in known.items():
+    for tool, function in functions.items():
         own_words = {word for word in tool.lower().split("_") if len(word) > _SHORT_WORD}
         is_named = tool in words or (len(own_words) > 0 and own_words <= spoken)
         if is_named and split_name(function["name"])[0]:
             arguments = _read_arguments(text, function.get("parameters") or {})
             if None not in arguments.values():
-                return _call(known, tool, arguments)
-    return _call(known, "search_widgets", {"query": text[:200], "limit": 3})
+                return _call(functions, tool, arguments)
+    return _call(functions, "search_widgets", {"query": text[:200], "limit": 3})
 
 
-def _show(tool: str, text: str, known: Tools, samples: Samples) -> Delta | None:
+def _show(tool: str, text: str, functions: Tools, samples: Samples) -> Delta | None:
     if (sample := samples(tool)) is None:
         return None
     arguments = {**sample.arguments, **dict(_fill(sample, text))}
-    if tool in known:
-        return _call(known, tool, arguments)
-    return _call(known, "render_widget", {"name": tool, "arguments": arguments})
+    if tool in functions:
+        return _call(functions, tool, arguments)
+    return _call(functions, "render_widget", {"name": tool, "arguments": arguments})
 
 
 def _fill(sample: WidgetSample | None, text: str) -> Iterator[tuple[str, str]]:
@@ -162,8 +163,8 @@ def _read_arguments(text: str, schema: Mapping[str, Any]) -> dict[str, Any]:
     return {key: next(iter(values.get(type_, ())), None) for key, type_ in types.items()}
 
 
-def _call(known: Tools, tool: str, arguments: Mapping[str, Any]) -> Delta:
-    name = known.get(tool, {}).get("name", tool)
+def _call(functions: Tools, tool: str, arguments: Mapping[str, Any]) -> Delta:
+    name = functions.get(tool, {}).get("name", tool)
     function = {"name": name, "arguments": orjson.dumps(arguments).decode()}
     call = {
         "index": 0,

@@ -133,10 +133,15 @@ class ChatServer(ChatKitServer[Principal]):
             async with MCPServerManager(servers, connect_in_parallel=True) as manager:
 
                 def states() -> list[dict[str, str]]:
-                    failed = {one: first_line(error) for one, error in manager.errors.items()}
+                    failed = {
+                        failing: first_line(error) for failing, error in manager.errors.items()
+                    }
                     return [
-                        {"name": one.name, "problem": one.problem or failed.get(one, "")}
-                        for one in servers
+                        {
+                            "name": failing.name,
+                            "problem": failing.problem or failed.get(failing, ""),
+                        }
+                        for failing in servers
                     ]
 
                 yield manager.active_servers, states
@@ -336,9 +341,9 @@ class ChatServer(ChatKitServer[Principal]):
             return result, None
         text = str(answer.get("line", ""))
         if not text:
-            shown = orjson.dumps(readable)[: self._limits.message_bytes].decode(errors="ignore")
+            excerpt = orjson.dumps(readable)[: self._limits.message_bytes].decode(errors="ignore")
             text = ACTION.format(
-                tool=facts.get("tool", ""), action=action.type, payload=shown, words=words
+                tool=facts.get("tool", ""), action=action.type, payload=excerpt, words=words
             )
         notice = HiddenContextItem(
             id=self.store.generate_item_id("message", thread, context),

@@ -242,5 +242,5 @@ def _item(body: str) -> ThreadItem:
 
 
 def _page(entries: list[_Entry], limit: int) -> Page[_Entry]:
-    shown, more = entries[:limit], len(entries) > limit
-    return Page(data=shown, has_more=more, after=shown[-1].id if more else None)
+    page, more = entries[:limit], len(entries) > limit
+    return Page(data=page, has_more=more, after=page[-1].id if more else None)

@@ -87,7 +87,9 @@ class ToolCallHooks(RunHooks[AgentContext[Principal]]):
                 await self._note_update(context.context, dict(call.arguments))
             await self._show(context.context, call, text)
 
-    async def _note_update(self, context: AgentContext[Principal], given: dict[str, Any]) -> None:
+    async def _note_update(
+        self, context: AgentContext[Principal], arguments: dict[str, Any]
+    ) -> None:
         """Note the new arguments of a widget in the thread, with which it is drawn from now on."""
         threads: Any = context.store
         thread, owner = context.thread.id, context.request_context
@@ -95,9 +97,9 @@ class ToolCallHooks(RunHooks[AgentContext[Principal]]):
         items = await threads.load_thread_items(thread, None, most, "desc", owner)
         for item in items.data:
             facts = await threads.load_note(thread, item.id, owner)
-            is_updated = facts.get("render") == given["render_id"] and "arguments" in given
+            is_updated = facts.get("render") == arguments["render_id"] and "arguments" in arguments
             if is_updated and not facts.get("private"):
-                facts["arguments"] = as_object(given["arguments"])
+                facts["arguments"] = as_object(arguments["arguments"])
                 await threads.save_note(thread, item.id, facts, owner)
 
     async def _show(

@@ -134,8 +134,8 @@ class UpstreamTools(MCPServer):
     @override
     async def list_tools(self, run_context: Any = None, agent: Any = None) -> Any:
         tools = [
-            McpTool(name=one.name, description=one.description, input_schema=one.input_schema)
-            for one in self._upstream.tools.values()
+            McpTool(name=tool.name, description=tool.description, input_schema=tool.input_schema)
+            for tool in self._upstream.tools.values()
         ]
         if self._rest:
             left = f"Read the next of {len(self._rest)} characters left of the last answer."
@@ -195,7 +195,6 @@ def as_object(value: Any) -> dict[str, Any]:
 
 
 def first_line(error: BaseException) -> str:
-    """Return the first line of why a server cannot be reached."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return (str(error).splitlines() or [""])[0][:_SHORT_CHARS] or type(error).__name__

@@ -29,7 +29,6 @@ class _Events:
     _waiting: asyncio.Task[Any] | None = None
 
     def end(self) -> None:
-        """Cancel the waiting task."""
         if self._waiting is not None:
             self._waiting.cancel()
 
@@ -70,7 +69,6 @@ class MessageIds:
         self.unfinished: dict[str, str] = {}
 
     def rename(self, event: ThreadStreamEvent) -> ThreadStreamEvent:
-        """Return `event` with the message's own id."""
         match event:
             case ThreadItemUpdatedEvent(item_id=given):
                 return event.model_copy(update={"item_id": self.unfinished.get(given, given)})

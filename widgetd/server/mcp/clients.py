@@ -247,7 +247,7 @@ class Clients:
         for scope, principal in list(self._open.items()):
             if principal in principals:
                 scope.cancel()
-        for client in [one for one in self._legacy.values() if one.principal in principals]:
+        for client in [entry for entry in self._legacy.values() if entry.principal in principals]:
             self._leave(client.connection)
 
     def close(self) -> None:

@@ -210,7 +210,7 @@ class FastPath:
         if messages[-1]["type"] != "http.request":
             return None
         try:
-            message = parse_plain(b"".join([one.get("body", b"") for one in messages]))
+            message = parse_plain(b"".join([part.get("body", b"") for part in messages]))
         except NotJsonError:
             return None
         if type(message) is not dict or not message.keys() <= _KEYS:
@@ -270,11 +270,14 @@ class FastPath:
     def _legacy(self, version: str, session: str, user: object) -> ClientInfo | None:
         if version and version not in HANDSHAKE_PROTOCOL_VERSIONS:
             return None
-        known = self._server.clients.of_session(session)
-        if known is None or not sdk.is_live(self._sessions, session, user):
+        client_session = self._server.clients.of_session(session)
+        if client_session is None or not sdk.is_live(self._sessions, session, user):
             return None
-        client = sdk.client_info(known.connection)
-        usable = known.connection.initialize_accepted and client.protocol >= FIRST_WITH_STRUCTURE
+        client = sdk.client_info(client_session.connection)
+        usable = (
+            client_session.connection.initialize_accepted
+            and client.protocol >= FIRST_WITH_STRUCTURE
+        )
         return client if usable else None
 
     async def _respond(self, request: Request) -> Parts:
@@ -298,12 +301,12 @@ class FastPath:
         return _response(request.id, b"result", answer.json)
 
     def _in_use(self, request: Request) -> AbstractContextManager[None]:
-        known = self._server.clients.of_session(request.session)
-        if known is None:
+        session = self._server.clients.of_session(request.session)
+        if session is None:
             return nullcontext()
-        known.principal = request.caller.principal
+        session.principal = request.caller.principal
         sdk.renew(self._sessions, request.session)
-        return self._sessions.in_use(request.session, known.principal)
+        return self._sessions.in_use(request.session, session.principal)
 
     async def _respond_unless_cancelled(self, request: Request, receive: asgi.Receive) -> Parts:
         """Answer a request; stop when its client cancels it or disconnects.
@@ -336,10 +339,10 @@ class FastPath:
             waiting.cancel()
 
 
-def _remember(known: dict[K, V], key: K, value: V) -> None:
-    if len(known) >= LIMITS.cached_hosts:
-        known.clear()
-    known[key] = value
+def _remember(cache: dict[K, V], key: K, value: V) -> None:
+    if len(cache) >= LIMITS.cached_hosts:
+        cache.clear()
+    cache[key] = value
 
 
 def _is_plain(headers: Mapping[bytes, bytes]) -> bool:
@@ -356,8 +359,8 @@ def _is_plain(headers: Mapping[bytes, bytes]) -> bool:
 
 @lru_cache(maxsize=64)
 def _accepts_json(accept: bytes) -> bool:
-    asked = SimpleNamespace(headers={"accept": accept.decode("latin-1")})
-    return check_accept_headers(cast("Any", asked))[0]
+    request = SimpleNamespace(headers={"accept": accept.decode("latin-1")})
+    return check_accept_headers(cast("Any", request))[0]
 
 
 def _params_fit(params: object, method: Method) -> bool:
@@ -412,11 +415,11 @@ def _may_wait(server: Server, request: Request) -> bool:
     builtin = server.builtin.get(request.params["name"])
     if builtin is not None and builtin.waits:
         return True
-    name, given = server.builtin.target_of(request.params)
+    name, arguments = server.builtin.target_of(request.params)
     widget = request.caller.snapshot.widgets.get(name)
     if widget is None or not widget.definition.sidecar.feeds or (feed := widget.feed) is None:
         return False
-    return not server.rendering.feeds.is_at_hand(widget, feed, given)
+    return not server.rendering.feeds.is_at_hand(widget, feed, arguments)
 
 
 async def _list(

@@ -40,11 +40,11 @@ def read_resource(server: Server, caller: Caller, uri: str) -> dict[str, Any] | 
     """Read a resource of one widget; None if there is none, or if reading it must wait."""
     if not uri.startswith(("widget://", "ui://")):
         return None
-    found = server.resources.find(uri, caller.snapshot, caller.prefix)
-    if not isinstance(found, ServedResource) or not isinstance(found.content, str):
+    resource = server.resources.find(uri, caller.snapshot, caller.prefix)
+    if not isinstance(resource, ServedResource) or not isinstance(resource.content, str):
         return None
-    content = {"uri": uri, "mimeType": found.mime_type, "text": found.content}
-    return {"contents": [{**content, "_meta": found.meta} if found.meta else content]}
+    content = {"uri": uri, "mimeType": resource.mime_type, "text": resource.content}
+    return {"contents": [{**content, "_meta": resource.meta} if resource.meta else content]}
 
 
 async def _tools(server: Server, caller: Caller) -> Pages:

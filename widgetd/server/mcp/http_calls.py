@@ -71,8 +71,8 @@ async def update_kept(
     params: dict[str, Any] = {"name": "update_render"}
 
     async def render(caller: Caller) -> dict[str, Any]:
-        params["arguments"] = given = {"render_id": render_id, **await read()}
-        return await replace_render(server.rendering, given, caller, tool=name)
+        params["arguments"] = arguments = {"render_id": render_id, **await read()}
+        return await replace_render(server.rendering, arguments, caller, tool=name)
 
     return await _authorize_and_answer(server, user, params, render)
 

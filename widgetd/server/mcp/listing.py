@@ -80,11 +80,11 @@ class GenerationCache:
         _, pages = self._made.get((id(snapshot), kind), (None, None))
         return pages
 
-    def put(self, snapshot: Snapshot, made: Pages, kind: Hashable) -> Pages:
-        self._made[id(snapshot), kind] = snapshot, made
+    def put(self, snapshot: Snapshot, pages: Pages, kind: Hashable) -> Pages:
+        self._made[id(snapshot), kind] = snapshot, pages
         if len(self._made) > MAX_AUDIENCES:
             self._made.popitem(last=False)
-        return made
+        return pages
 
 
 class ToolListings:
@@ -184,18 +184,18 @@ class ResourceListings:
     def __init__(
         self,
         resources: Resources,
-        shown: Callable[[Snapshot], Mapping[str, Widget]],
+        listed: Callable[[Snapshot], Mapping[str, Widget]],
         page_size: int,
     ) -> None:
         self._resources = resources
-        self._shown = shown
+        self._shown = listed
         self._page_size = page_size
         self._cache = GenerationCache()
         self._made: WeakKeyDictionary[Widget, Mapping[str, bytes]] = WeakKeyDictionary()
 
     async def of(self, snapshot: Snapshot, readable: Collection[BuiltinResource] = ()) -> Pages:
         """Return the list of `snapshot`; for many new widgets it is built in a worker thread."""
-        kind = frozenset(one.uri for one in readable)
+        kind = frozenset(resource.uri for resource in readable)
         pages = self._cache.get(snapshot, kind)
         if pages is not None:
             return pages

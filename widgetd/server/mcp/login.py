@@ -35,18 +35,20 @@ class Challenges:
         user = scope.get("user")
         principal = principal_of(user, None)
         reason: Reason | None = reason_of(scope) if principal is None else None
-        asked: Collection[str] = USUAL
+        scopes: Collection[str] = USUAL
         if principal is not None and steps_up(user) and scope["method"] == "POST":
             messages = await asgi.receive_body(receive, LIMITS.challenged_bytes)
             receive = asgi.replay(messages, receive)
-            needed = self._required_scope(b"".join([one.get("body", b"") for one in messages]))
+            needed = self._required_scope(
+                b"".join([message.get("body", b"") for message in messages])
+            )
             if needed is not None and needed not in principal.scopes:
                 # Hosts request exactly the scopes named here, so name the granted ones too.
-                reason, asked = "no_scope", sorted({needed, *principal.scopes})
+                reason, scopes = "no_scope", sorted({needed, *principal.scopes})
         if reason is None:
             await self.app(scope, receive, send)
             return
-        status, challenge, sentence = self._access.refuse(reason, asked)
+        status, challenge, sentence = self._access.refuse(reason, scopes)
         headers = [(b"www-authenticate", challenge.encode())]
         await asgi.respond(send, status, {"error_description": sentence}, headers)
 

@@ -56,11 +56,11 @@ def show_data_prompt(context: Callable[[], ToolContext[None]]) -> Prompt:
 async def _find_fitting(context: ToolContext[None], data: str, wish: str) -> list[Widget]:
     ranks: list[list[Hit]] = []
     for question in (wish, " ".join(_list_properties(data)), data):
-        if asked := question[:LONGEST_QUESTION].strip():
-            hits, _ = await context.search.search(context.caller, asked, LIMITS.prompt_widgets)
+        if query := question[:LONGEST_QUESTION].strip():
+            hits, _ = await context.search.search(context.caller, query, LIMITS.prompt_widgets)
             ranks.append(hits)
-    found = {hit.widget.tool: hit.widget for hit in chain(*zip_longest(*ranks)) if hit}
-    return list(found.values())[: LIMITS.prompt_widgets]
+    fitting = {hit.widget.tool: hit.widget for hit in chain(*zip_longest(*ranks)) if hit}
+    return list(fitting.values())[: LIMITS.prompt_widgets]
 
 
 def _list_properties(data: str) -> Iterator[str]:

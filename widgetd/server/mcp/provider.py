@@ -96,7 +96,7 @@ class WidgetProvider(sdk.MountedProvider):
     def reached_through(self, root: FastMCP) -> Iterator[None]:
         """Let clients of `root` reach the widgets while the block runs; it is reentrant."""
         roots = self._server.roots
-        entered = next((one for one in roots if one.mcp is root), None)
+        entered = next((root_server for root_server in roots if root_server.mcp is root), None)
         if entered is None:
             entered = add_root(self._server, root, self)
         entered.uses += 1
@@ -140,11 +140,11 @@ class WidgetProvider(sdk.MountedProvider):
 
     async def _list_tools(self) -> Sequence[Tool]:
         server, caller = self._server, self._caller
-        shown = server.listings.listed_widgets(caller.snapshot).values()
+        widgets = server.listings.listed_widgets(caller.snapshot).values()
         listed = server.listed_tools(caller)
         tools = (
-            *(self.tool_of_builtin(one) for one in server.builtin.values() if one.name in listed),
-            *map(self.tool_of_widget, shown),
+            *(self.tool_of_builtin(row) for row in server.builtin.values() if row.name in listed),
+            *map(self.tool_of_widget, widgets),
         )
         return (
             tuple(_with_page_prefix(tool, caller.prefix) for tool in tools)
@@ -160,8 +160,10 @@ class WidgetProvider(sdk.MountedProvider):
 
     async def _list_resources(self) -> Sequence[Resource]:
         snapshot, resources = self._caller.snapshot, self._server.resources
-        shown = self._server.listings.listed_widgets(snapshot).values()
-        of_widgets = chain.from_iterable(resources.of_widget(one, snapshot) for one in shown)
+        widgets = self._server.listings.listed_widgets(snapshot).values()
+        of_widgets = chain.from_iterable(
+            resources.of_widget(widget, snapshot) for widget in widgets
+        )
         of_toolsets = resources_of(self._server.readable_by(self._caller.principal))
         return (*of_widgets, *resources.of_all(snapshot), *of_toolsets)
 
@@ -177,9 +179,9 @@ class WidgetProvider(sdk.MountedProvider):
                 return None
             return render_resource(uri, render, self._server.registry.current.theme)
         caller, server = self._caller, self._server
-        found = server.resources.find(uri, caller.snapshot, caller.prefix)
-        if found is not None or caller.denied is not None:
-            return found
+        resource = server.resources.find(uri, caller.snapshot, caller.prefix)
+        if resource is not None or caller.denied is not None:
+            return resource
         readable = server.readable_by(caller.principal)
         return await read_of_toolset(readable, uri, server.context(caller))
 

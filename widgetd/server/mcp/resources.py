@@ -74,15 +74,15 @@ class ServedResource(Resource):
 
 def resources_of(readable: Iterable[BuiltinResource]) -> Iterator[Resource]:
     """Yield the listed resources of toolsets."""
-    for one in readable:
-        for uri in one.listed_uris:
-            value = one.value_of(uri)
+    for row in readable:
+        for uri in row.listed_uris:
+            value = row.value_of(uri)
             yield ServedResource(
                 uri,
-                name=f"{one.name}_{value}" if value else one.name,
+                name=f"{row.name}_{value}" if value else row.name,
                 title=value or None,
-                description=one.description,
-                mime_type=one.mime_type,
+                description=row.description,
+                mime_type=row.mime_type,
                 content="",
             )
 
@@ -90,12 +90,12 @@ def resources_of(readable: Iterable[BuiltinResource]) -> Iterator[Resource]:
 async def read_of_toolset(
     readable: Iterable[BuiltinResource], uri: str, context: ToolContext[None]
 ) -> Resource | None:
-    for one in readable:
-        value = one.value_of(uri)
-        content = None if value is None else await one.read(context.of(one.toolset), value)
+    for row in readable:
+        value = row.value_of(uri)
+        content = None if value is None else await row.read(context.of(row.toolset), value)
         if content is not None:
-            mime_type = one.mime_type_of(value or "")
-            return ServedResource(uri, name=one.name, mime_type=mime_type, content=content)
+            mime_type = row.mime_type_of(value or "")
+            return ServedResource(uri, name=row.name, mime_type=mime_type, content=content)
     return None
 
 
@@ -134,9 +134,9 @@ class Resources:
     def of_widget(self, widget: Widget, snapshot: Snapshot) -> Iterator[Resource]:
         """Yield the listed resources of one widget; templates lead to the others."""
         for part in _LISTED:
-            found = self._part(widget, part, snapshot)
-            if found is not None:
-                yield found
+            resource = self._part(widget, part, snapshot)
+            if resource is not None:
+                yield resource
         if self._view:
             yield self._page(widget)
 
@@ -163,9 +163,9 @@ class Resources:
     def templates(self, readable: Iterable[BuiltinResource]) -> tuple[ResourceTemplate, ...]:
         return (
             *(
-                _template(one.name, one.uri, one.description, one.mime_type)
-                for one in readable
-                if one.is_template
+                _template(row.name, row.uri, row.description, row.mime_type)
+                for row in readable
+                if row.is_template
             ),
             _template("widget", "widget://{tool}", "What a widget is, and what parts there are."),
             *(
@@ -177,7 +177,7 @@ class Resources:
 
     def find(self, uri: str, snapshot: Snapshot, prefix: str = "") -> Resource | None:
         if uri in (UI_TYPES, RESULT_SCHEMA):
-            return next(one for one in self.of_all(snapshot) if str(one.uri) == uri)
+            return next(resource for resource in self.of_all(snapshot) if str(resource.uri) == uri)
         if (match := _WIDGET.fullmatch(uri)) and match[1] in snapshot.widgets:
             widget = snapshot.widgets[match[1]]
             return self._part(widget, match[2], snapshot) if match[2] else _overview(widget, prefix)

@@ -38,13 +38,13 @@ class Root:
         self.mcp = mcp
         lowlevel = sdk.lowlevel_of(mcp)
         # Another folder's widgets may have installed them already.
-        known = lowlevel.get_request_handler(LISTEN)
-        clients = None if known is None else getattr(known.handler, "__self__", None)
+        registered = lowlevel.get_request_handler(LISTEN)
+        clients = None if registered is None else getattr(registered.handler, "__self__", None)
         if not isinstance(clients, Clients):
             clients = Clients()
             add_handler = lowlevel.add_request_handler
             # With it the server advertises that its lists change (PrefectHQ/fastmcp issue 4920).
-            if known is None:
+            if registered is None:
                 add_handler(LISTEN, SubscriptionsListenRequestParams, clients.listen)
             add_handler("resources/subscribe", SubscribeRequestParams, clients.subscribe)
             add_handler("resources/unsubscribe", UnsubscribeRequestParams, clients.unsubscribe)

@@ -137,12 +137,12 @@ def path_prefix(root: Provider, provider: Provider) -> str:
 
 def _path_prefix(holder: Provider, sought: Provider) -> str | None:
     paths = (_path_prefix(inner, sought) for inner in _inside(holder))
-    found = "" if holder is sought else next((path for path in paths if path is not None), None)
-    for transform in holder.transforms if found is not None else ():
+    prefix = "" if holder is sought else next((path for path in paths if path is not None), None)
+    for transform in holder.transforms if prefix is not None else ():
         if isinstance(transform, Namespace):
-            named = transform._transform_uri(f"widget://{found}")  # noqa: SLF001 - as above
-            found = named.removeprefix("widget://")
-    return found
+            named = transform._transform_uri(f"widget://{prefix}")  # noqa: SLF001 - as above
+            prefix = named.removeprefix("widget://")
+    return prefix
 
 
 def _inside(holder: Provider) -> Sequence[Provider]:
@@ -197,7 +197,11 @@ def put_before(app: Any, layer: Callable[[App], App]) -> None:
 
 
 def host_check(app: Any) -> Callable[[Scope], Awaitable[bool]]:
-    [guard] = [one for one in app.user_middleware if one.cls is HostOriginGuardMiddleware]
+    [guard] = [
+        middleware
+        for middleware in app.user_middleware
+        if middleware.cls is HostOriginGuardMiddleware
+    ]
 
     async def passes(scope: Scope) -> bool:
         passed = False
@@ -218,8 +222,8 @@ def host_check(app: Any) -> Callable[[Scope], Awaitable[bool]]:
 async def authenticate(auth: TokenVerifier, header: bytes) -> AuthenticatedUser | None:
     """Return the user of an `Authorization` header's bearer token, as the HTTP layer does."""
     connection = SimpleNamespace(headers={"authorization": header.decode("latin-1")})
-    found = await BearerAuthBackend(auth).authenticate(cast("Any", connection))
-    return None if found is None else found[1]
+    authenticated = await BearerAuthBackend(auth).authenticate(cast("Any", connection))
+    return None if authenticated is None else authenticated[1]
 
 
 def end_stream(endpoint: Any, session: str) -> None:

@@ -128,7 +128,9 @@ class Server:
         self.builtin = builtin = BuiltinTools(options.builtin, options.toolsets)
         asking = [row for row in options.builtin if row.asks]
         self._consent = BuiltinTools(asking, {row.toolset for row in asking})
-        self._readable = tuple(one for one in options.readable if one.toolset in options.toolsets)
+        self._readable = tuple(
+            resource for resource in options.readable if resource.toolset in options.toolsets
+        )
         self.services: dict[str, Any] = {**options.services}
         self.actions = ActionCaller()
         self.search = Search()
@@ -189,7 +191,7 @@ class Server:
         )
 
     def readable_by(self, principal: Principal) -> tuple[BuiltinResource, ...]:
-        return tuple(one for one in self._readable if one.scope in principal.scopes)
+        return tuple(resource for resource in self._readable if resource.scope in principal.scopes)
 
     def end_streams(self, gone: Collection[Principal] | None = None) -> None:
         if gone is None:

@@ -174,7 +174,9 @@ class Sessions:
 
     async def _make_room(self, name: str) -> bool:
         alive = sdk.sessions_of(self.app)
-        self._owners = {one: owner for one, owner in self._owners.items() if one in alive}
+        self._owners = {
+            session: owner for session, owner in self._owners.items() if session in alive
+        }
         theirs = sum(owner.name == name for owner in self._owners.values()) + self._opening[name]
         if name and theirs >= self._bounds.each:
             return await self._end_idle(lambda owner: owner.name == name)

@@ -125,8 +125,8 @@ async def _press(context: ToolContext[None], press: Press) -> Result:
         if error.code != "W2406":
             raise
         newest = await context.rendering.load(press.render.id, context.caller)
-        shown, refused = _shown_result(context, {}, newest), error_result(error)
-        return replace(refused, meta=b"{%b,%b}" % (refused.meta[1:-1], shown.meta[1:-1]))
+        newest_result, refused = _shown_result(context, {}, newest), error_result(error)
+        return replace(refused, meta=b"{%b,%b}" % (refused.meta[1:-1], newest_result.meta[1:-1]))
 
 
 async def _find_earlier(context: ToolContext[None], arguments: Mapping[str, Any]) -> Result | None:
@@ -155,21 +155,28 @@ def _accept_payload(
         payload = offered.accept(sent, sensitive)
     except CallError as error:
         # Beside a field, people read the author's words, or else a request in ours.
-        says = {one.name: one.request for each in offered.triggers for one in each.sent_fields}
+        says = {
+            check.name: check.request
+            for trigger in offered.triggers
+            for check in trigger.sent_fields
+        }
         checks = () if widget is None else widget.checks.get(offered.type, ())
-        says |= {one.field: one.says for one in checks if one.field in says}
+        says |= {check.field: check.says for check in checks if check.field in says}
         problems = (
-            (one.path, says.get(one.path) or f"expected {one.expected}, got {one.got}")
-            for one in error.invalid_arguments
+            (
+                invalid.path,
+                says.get(invalid.path) or f"expected {invalid.expected}, got {invalid.got}",
+            )
+            for invalid in error.invalid_arguments
         )
         return error_result(error, _invalid(problems))
     failed = () if widget is None else find_unmet(widget.checks, offered.type, payload)
     if not failed:
         return payload
-    same = len({one.field for one in failed}) == 1
+    same = len({check.field for check in failed}) == 1
     place = f"payload.{failed[0].field}".rstrip(".") if same else "payload"
-    refused = CallError("W2404", " ".join(one.says for one in failed), path=place)
-    return error_result(refused, _invalid((one.field, one.says) for one in failed))
+    refused = CallError("W2404", " ".join(check.says for check in failed), path=place)
+    return error_result(refused, _invalid((check.field, check.says) for check in failed))
 
 
 def _action_runner(context: ToolContext[None]) -> ActionRunner:
@@ -214,8 +221,8 @@ def _shown_result(
     answered = structured_result(answer)
     if render is None:
         return answered
-    shown = context.rendering.result(render, context.caller, is_for_page=True, profile="split")
-    return replace(shown, content=answered.content, structured=answered.structured)
+    redrawn = context.rendering.result(render, context.caller, is_for_page=True, profile="split")
+    return replace(redrawn, content=answered.content, structured=answered.structured)
 
 
 def _record_keys(render_id: str, version: int) -> Iterator[str]:
@@ -256,14 +263,14 @@ def _with_object(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**arguments, "payload": to_object(arguments["payload"])}
 
 
-def _find_offered_action(known: Mapping[str, TreeAction], action: str) -> TreeAction:
-    if action in known:
-        return known[action]
-    near = nearest(action, tuple(known))
+def _find_offered_action(offered: Mapping[str, TreeAction], action: str) -> TreeAction:
+    if action in offered:
+        return offered[action]
+    near = nearest(action, tuple(offered))
     if near:
         hint = f"did you mean '{near}'?"
-    elif known:
-        named = [f"'{name}'" for name in list(known)[: LIMITS.named_actions]]
+    elif offered:
+        named = [f"'{name}'" for name in list(offered)[: LIMITS.named_actions]]
         hint = f"it offers {join_alternatives(named)}"
     else:
         hint = "it offers none at all"
@@ -271,7 +278,7 @@ def _find_offered_action(known: Mapping[str, TreeAction], action: str) -> TreeAc
         "W2401",
         f"the render offers no action '{action}'; {hint}",
         path="action",
-        suggestions=(near,) if near else tuple(known)[: LIMITS.named_actions],
+        suggestions=(near,) if near else tuple(offered)[: LIMITS.named_actions],
     )
 
 
@@ -293,13 +300,13 @@ async def await_widget_action(context: ToolContext[None], arguments: Mapping[str
         )
     actions = [
         {
-            "seq": one.seq,
-            "action": one.action,
-            "payload": one.payload,
-            "at": one.at,
-            **({"outcome": one.outcome} if one.outcome else {}),
+            "seq": entry.seq,
+            "action": entry.action,
+            "payload": entry.payload,
+            "at": entry.at,
+            **({"outcome": entry.outcome} if entry.outcome else {}),
         }
-        for one in awaited.actions
+        for entry in awaited.actions
     ]
     return structured_result({"actions": actions, "next": awaited.next, "status": awaited.status})
 

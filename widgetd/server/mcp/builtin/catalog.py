@@ -97,14 +97,14 @@ async def render_widget(context: ToolContext[None], arguments: Mapping[str, Any]
     name, widgets = arguments["name"], context.caller.snapshot.widgets
     if name not in widgets:
         raise await context.search.explain_unknown(name, context.caller)
-    given = arguments.get("arguments", {})
-    return await context.rendering.call(widgets[name], given, context.caller)
+    values = arguments.get("arguments", {})
+    return await context.rendering.call(widgets[name], values, context.caller)
 
 
 def rename_arguments(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the arguments of `render_widget` under the names that its schema has."""
-    given = {_ALIASES.get(name, name): value for name, value in arguments.items()}
-    return given if len(given) == len(arguments) else arguments
+    renamed = {_ALIASES.get(name, name): value for name, value in arguments.items()}
+    return renamed if len(renamed) == len(arguments) else arguments
 
 
 def _show_render_example(context: ToolContext[None]) -> Mapping[str, Any] | None:

@@ -119,8 +119,8 @@ async def settle(
     tree = orjson.loads(render.tree)
     for button in ("confirm", "cancel"):
         tree.pop(button, None)
-    shown = shorten_at_word(note, LIMITS.note_chars)
-    tree["children"] = [*tree["children"], {"type": "Caption", "value": shown}]
+    caption = shorten_at_word(note, LIMITS.note_chars)
+    tree["children"] = [*tree["children"], {"type": "Caption", "value": caption}]
 
     def change(newest: StoredRender) -> StoredRender:
         return replace(newest, tree=to_json(tree), has_actions=False, state=status, press="")
@@ -149,7 +149,7 @@ def _rows(arguments: Mapping[str, Any]) -> list[Node]:
 def remove_actions(node: Any) -> Any:
     """Return a tree without its actions, to be looked at within a card."""
     if isinstance(node, list):
-        return [remove_actions(one) for one in node]
+        return [remove_actions(child) for child in node]
     if not isinstance(node, dict):
         return node
     return {

@@ -78,18 +78,18 @@ async def get_logs(context: ToolContext[Operations], arguments: Mapping[str, Any
     except ValueError as error:
         raise CallError("W3101", str(error), path="pattern") from None
     events, dropped = ring.after(arguments.get("after", ""))
-    shown = snapshot.widgets.get(widget)
-    about = {widget} if shown is None else {widget, shown.definition.path}
-    known = None
+    served = snapshot.widgets.get(widget)
+    about = {widget} if served is None else {widget, served.definition.path}
+    allowed = None
     if not audience.sees_everything:
         paths = (widget.definition.path for widget in snapshot.widgets.values())
-        known = frozenset((*snapshot.widgets, *snapshot.faults, *paths))
+        allowed = frozenset((*snapshot.widgets, *snapshot.faults, *paths))
     items: list[Mapping[str, Any]] = []
     upto, weight = ring.cursor_of(events[-1] if events else None), 0
     for at, event in enumerate(events):
         if event.epoch_s < since_s or event.fields["level"] not in LEVELS[least:]:
             continue
-        fields = event.fields if known is None else _redact(event.fields, known)
+        fields = event.fields if allowed is None else _redact(event.fields, allowed)
         line = event.line if fields is event.fields else orjson.dumps(fields)
         text = line.decode()
         is_wanted = contains in text and (not widget or _concerns(fields, about)) and matches(text)
@@ -133,10 +133,10 @@ def _since(text: str) -> float:
         raise CallError("W2002", str(wrong), path="since", invalid_arguments=(wrong,)) from None
 
 
-def _redact(fields: Mapping[str, Any], known: frozenset[str]) -> Mapping[str, Any]:
-    """Replace the names of widgets outside `known` and drop texts that may mention them."""
+def _redact(fields: Mapping[str, Any], allowed: frozenset[str]) -> Mapping[str, Any]:
+    """Replace the names of widgets outside `allowed` and drop texts that may mention them."""
     named = [fields[key] for key in _NAMING if isinstance(fields.get(key), str)]
-    if all(name in known for name in named):
+    if all(name in allowed for name in named):
         return fields if named else {k: v for k, v in fields.items() if not _is_prose(k, v)}
     return {
         key: pseudonym(value) if key in _NAMING else value

@@ -222,7 +222,7 @@ class BuiltinTools(Mapping[str, BuiltinTool]):
         for tool in rows:
             other = named.setdefault(tool.name, tool)
             if other is not tool:
-                handlers = (getattr(one.handler, "func", one.handler) for one in (other, tool))
+                handlers = (getattr(row.handler, "func", row.handler) for row in (other, tool))
                 owners = " and ".join(handler.__module__ for handler in handlers)
                 problem = f"two built-in tools are called '{tool.name}': in {owners}"
                 raise ConfigError("W0031", problem, "rename one of them")
@@ -290,8 +290,8 @@ class BuiltinTools(Mapping[str, BuiltinTool]):
             key: strings(value) if properties.get(key, {}).get("type") == "array" else value
             for key, value in tool.reads(arguments).items()
         }
-        shown = tool.example
-        checked = schema.check(read, example=shown and partial(shown, context))
+        build_example = tool.example
+        checked = schema.check(read, example=build_example and partial(build_example, context))
         return schema.with_defaults(checked.arguments)
 
     async def call(

@@ -83,13 +83,13 @@ async def follow_render(context: ToolContext[None], arguments: Mapping[str, Any]
         if is_own and (widget := context.caller.snapshot.widgets.get(render.tool)):
             for observer in context.observers:
                 observer.on_difference(widget)
-    found = await context.rendering.wait_for_newer(
+    newer = await context.rendering.wait_for_newer(
         render_id, context.caller, after=after, timeout_s=arguments["timeout_s"]
     )
-    if isinstance(found, StoredRender):
-        return context.rendering.result(found, context.caller, is_for_page=True)
-    answer: dict[str, Any] = {"status": found}
-    if found == "timeout" and (acted := await find_last_action(context.store, render_id, after)):
+    if isinstance(newer, StoredRender):
+        return context.rendering.result(newer, context.caller, is_for_page=True)
+    answer: dict[str, Any] = {"status": newer}
+    if newer == "timeout" and (acted := await find_last_action(context.store, render_id, after)):
         answer["acted"] = acted
     return structured_result(answer)
 
