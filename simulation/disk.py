@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from functools import lru_cache, wraps
+from functools import cache, lru_cache, wraps
 from random import Random
 from typing import Any, NamedTuple, TypeVar, cast
 
@@ -150,7 +150,11 @@ class Medium:
         if not parts:
             return node, ""
         for part in parts[:-1]:
-            node = self._enter(node, part)
+            content = node.content
+            inner = content.get(part) if isinstance(content, dict) else None
+            if inner is None or isinstance(inner.content, str):
+                inner = self._enter(node, part)
+            node = inner
         node.entries  # noqa: B018 - a file has no names
         return (node.parent or node, "") if parts[-1] == ".." else (node, parts[-1])
 
@@ -328,6 +332,11 @@ class FaultPlan:
     seen: set[Point] = field(default_factory=set)
 
 
+@cache
+def _points_of(name: str, area: str) -> tuple[Point, Point]:
+    return (name, area, "before"), (name, area, "after")
+
+
 Call = TypeVar("Call", bound=Callable[..., Any])
 
 
@@ -385,11 +394,12 @@ class SimulatedDisk(Disk):
         world.counts["disk calls"] += 1
         world.pause_briefly()
         self._process.check()
-        area = "state" if path.startswith("/state") else "widgets"
         if self._medium.closed and path.startswith(self._medium.closed) and name == "open":
             raise failure(errno.EACCES)
-        before, after = (name, area, "before"), (name, area, "after")
-        faults.seen |= {before, after}
+        before, after = points = _points_of(
+            name, "state" if path.startswith("/state") else "widgets"
+        )
+        faults.seen.update(points)
         if not faults.rate or not path.startswith(faults.area):
             return None
         rate = max(faults.rate, FAVOURITE_RATE) if name in faults.favourites else faults.rate

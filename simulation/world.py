@@ -12,6 +12,7 @@ import hashlib
 import selectors
 from collections import Counter
 from collections.abc import Callable, Coroutine
+from contextlib import nullcontext
 from contextvars import copy_context
 from dataclasses import dataclass, field
 from itertools import count
@@ -290,7 +291,7 @@ class Workers(WorkerThreads):
     ) -> T:
         """Run `function` in a greenlet."""
         process = self._process
-        async with limiter or CapacityLimiter(1):
+        async with limiter or nullcontext():
             await anyio.lowlevel.checkpoint()
             process.check()
             future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
@@ -307,9 +308,12 @@ class Workers(WorkerThreads):
 
             worker = greenlet(work)
             worker.gr_context = copy_context()
+            worker.switch()
+            if future.done():
+                # Most calls end in one turn; a shield and a wait would double their cost.
+                return future.result()
             process.waiting.add(future)
             try:
-                worker.switch()
                 with anyio.CancelScope(shield=True):
                     await asyncio.wait([future])
                 return future.result()
