@@ -159,12 +159,12 @@ class LiveFeeds:
         return len(self.watches) < LIMITS.watches and own < LIMITS.watches // 2
 
     def _feed_of(self, render: StoredRender) -> _LiveFeed | None:
-        widget = self.registry.current.widgets.get(render.tool) if render.asked else None
+        widget = self.registry.current.widgets.get(render.tool) if render.request else None
         feed = None if widget is None else widget.feed
         if widget is None or feed is None:
             return None
         try:
-            asked = feed.asked.check(orjson.loads(render.asked))
+            asked = feed.asked.check(orjson.loads(render.request))
             keys = {
                 f"{self.feeds.request_key(one, asked.arguments)} {one.part.every_s}": one
                 for one in feed.sources
@@ -249,9 +249,8 @@ class LiveFeeds:
         def change(newest: StoredRender) -> StoredRender:
             state: Literal["done", "failed", ""] = "failed" if newest.state == "failed" else ""
             note = newest.note if state else ""
-            return replace(
-                drawn, follow=True, feed=mark, asked=newest.asked, state=state, note=note, tell=tell
-            )
+            newer = replace(drawn, follow=True, feed=mark, request=newest.request, tell=tell)
+            return replace(newer, state=state, note=note)
 
         await self.renders.replace(standing.id, change, after=standing.version)
 

@@ -269,7 +269,7 @@ class ActionRunner:
         def change(standing: StoredRender) -> StoredRender:
             if drawn is not None:
                 # It stays live: pages that follow it have its feed asked with the same arguments.
-                standing = replace(drawn, feed=standing.feed, asked=standing.asked)
+                standing = replace(drawn, feed=standing.feed, request=standing.request)
             return replace(standing, follow=True, state=state, note=outcome.note)
 
         return change, outcome

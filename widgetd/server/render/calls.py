@@ -363,7 +363,7 @@ class Renderer:
         if filled is not None and (filled.mark or asked):
             text = f"{render.text} (as of {filled.as_of})" if filled.as_of else render.text
             is_followed = render.follow or bool(asked)
-            render = replace(render, feed=filled.mark, text=text, asked=asked, follow=is_followed)
+            render = replace(render, feed=filled.mark, text=text, request=asked, follow=is_followed)
         return render
 
     async def _run(self, arguments: Mapping[str, Any], draw: Callable[[], T]) -> T:

@@ -1,1 +1,1 @@
-"""Data that outlives a call: renders, actions, rate limits; in this process or on a server."""
+"""The store: renders, actions, answers and rate limits, in this process or on a shared server."""

@@ -1,4 +1,4 @@
-"""Queues of actions, one for each render with actions; those of this process."""
+"""Queues of actions in this process, one for each render with actions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from widgetd.server.store.waiters import Waiters
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Queued:
-    """An action in a queue, with what another queue needs to accept it."""
+    """An action in a queue, with the facts for another queue."""
 
     render_id: str
     key: str
@@ -36,13 +36,13 @@ class Queued:
 
 @dataclass(slots=True, kw_only=True)
 class _Queue:
-    """The actions of one render.
+    """The actions of a render.
 
     Attributes:
         last: The `seq` of the newest action, read or not.
         until: Expiry of the queue, unless it is used before.
         owner: The owner whose share it counts against.
-        delivered: The highest `seq` returned to a reader; later ones cannot be acknowledged.
+        delivered: The highest `seq` returned to a reader. Later actions cannot be acknowledged.
         unread: Unread actions, oldest first.
         keys: The `seq` of each idempotency key, oldest first.
     """
@@ -58,12 +58,13 @@ class _Queue:
 class Actions(ABC):
     """The actions of users by render, until a reader acknowledged them.
 
-    Promises: the actions of a render are read in the order in which they were accepted, each with
-    a higher `seq` than the last. Reading removes nothing; passing the `next` of a response as
-    `after` does, so a reader that lost a response reads it again. An `after` that was never
-    returned acknowledges nothing unread. While the server is away each replica queues alone and
-    counts from another origin; unread actions move to the server when it is back. A reader that
-    follows `next` misses none, and may see one twice if the server went away during a response.
+    Promises: the actions of a render are read in the order of their acceptance, each with a higher
+    `seq` than the last. Reading removes nothing. A reader acknowledges actions by passing the
+    `next` of a response as `after`, so it can read a lost response again. An `after` without such a
+    response acknowledges nothing unread. While the server is away each replica queues alone and
+    counts from another origin. Unread actions move to the server when it is back. A reader that
+    follows `next` misses no action, and may see an action twice if the server went away during a
+    response.
 
     Attributes:
         listeners: Called with each accepted action and the id of its render.
@@ -88,16 +89,16 @@ class Actions(ABC):
         """Queue an action, wake its readers, and return its `seq`.
 
         Args:
-            render_id: A render that the caller has just found in the store.
+            render_id: A render that the caller has just loaded from the store.
             action: The action's type.
             payload: Its payload, JSON.
             idempotency_key: The same key for the same render queues once, with one response.
             origin: The facts about the render.
-            outcome: What came of it; empty if its reader decides.
+            outcome: The outcome of the action. Empty if its reader decides.
 
         Raises:
-            CallError: Too many are unread (W2402, try again), the payload is too large (W2403),
-                or this process drains and would be the only one to have the action (W2405).
+            CallError: Too many are unread (W2402, try again), the payload is too large (W2403), or
+                this process drains and would be the only one with the action (W2405).
         """
         at = self._clock()
         new = Action(seq=0, action=action, payload=payload, at=at, origin=origin, outcome=outcome)
@@ -109,29 +110,29 @@ class Actions(ABC):
         return seq
 
     async def read(self, render_id: str, *, after: int = 0, timeout_s: float = 20.0) -> Awaited:
-        """Acknowledge the actions up to `after`; return later ones, or wait for them.
+        """Acknowledge the actions up to `after`, and return later actions, or wait for them.
 
         Unread actions take precedence over everything else, also while draining and after the
         render expired. A waiting reader costs a task and an event.
         """
         look = partial(self.look, render_id, after)
-        found = await self._waiters.wait(render_id, look, timeout_s=timeout_s)
-        return found if isinstance(found, Awaited) else Awaited(status=found, next=after)
+        result = await self._waiters.wait(render_id, look, timeout_s=timeout_s)
+        return result if isinstance(result, Awaited) else Awaited(status=result, next=after)
 
     def drain(self) -> None:
         """Answer readers in this process with `draining` from now on.
 
-        Actions are accepted from now on only if a shared server stores them.
+        Further actions are accepted only if a shared server stores them.
         """
         self._waiters.drain()
 
     @abstractmethod
     async def queue(self, render_id: str, key: str, new: Action) -> int:
-        """Queue an action unless its key has one; return the number of the one that it has."""
+        """Queue an action unless its key has an action. Return the number of the key's action."""
 
     @abstractmethod
     async def look(self, render_id: str, after: int) -> Awaited | None:
-        """Return the actions after `after`, or that there will be none; None to wait."""
+        """Return the actions after `after`, or that there will be none, or None to wait."""
 
 
 class LocalActions(Actions):
@@ -139,7 +140,7 @@ class LocalActions(Actions):
 
     Args:
         renders: The renders of the actions.
-        waiters: The readers, which each action wakes.
+        waiters: The readers to wake.
         bounds: Limits on queues and actions.
         clock: Dates actions.
         timer: Measures lifetimes.
@@ -195,26 +196,29 @@ class LocalActions(Actions):
         return sum(len(queue.unread) for queue in self._queues.values())
 
     def release(self) -> tuple[Queued, ...]:
-        """Remove and return the undelivered actions of every render, to be queued elsewhere."""
+        """Remove and return the undelivered actions of every render, for another queue."""
         now = self._timer()
         released: list[Queued] = []
         for queue in self._queues.values():
             if queue.until > now:
-                given = deque(one for one in queue.unread if one.action.seq <= queue.delivered)
-                released += list(queue.unread)[len(given) :]
-                queue.unread = given
+                # Delivered actions stay: their reader's cursor refers to this queue.
+                kept = deque(
+                    queued for queued in queue.unread if queued.action.seq <= queue.delivered
+                )
+                released += list(queue.unread)[len(kept) :]
+                queue.unread = kept
         return tuple(released)
 
     def restore(self, released: Iterable[Queued]) -> None:
-        """Queue released actions again that found no place elsewhere."""
+        """Queue released actions again after the other queue had no place for them."""
         until = self._timer() + self._bounds.render_ttl_s
-        for one in released:
-            seq = one.action.seq
-            opened = _Queue(last=seq, until=until, owner=one.action.origin.owner)
-            queue = self._queues.setdefault(one.render_id, opened)
-            # An action that was sent again meanwhile has another number.
-            if queue.keys.setdefault(one.key, seq) == seq:
-                queue.unread = deque(sorted((*queue.unread, one), key=lambda q: q.action.seq))
+        for queued in released:
+            seq = queued.action.seq
+            opened = _Queue(last=seq, until=until, owner=queued.action.origin.owner)
+            queue = self._queues.setdefault(queued.render_id, opened)
+            # If the client sent the action again meanwhile, the key has another number.
+            if queue.keys.setdefault(queued.key, seq) == seq:
+                queue.unread = deque(sorted((*queue.unread, queued), key=lambda q: q.action.seq))
 
     def _add(self, queue: _Queue, new: Queued) -> None:
         if self._waiters.draining:
@@ -248,19 +252,17 @@ class LocalActions(Actions):
         return queue
 
     def _make_room(self, owner: str) -> None:
-        """Drop the least recently used queue that expired or has nothing unread.
-
-        If there is none, an owner with less than the largest share takes the least recently used
-        queue of the largest owner.
-        """
+        """Drop the least recently used idle queue, or a queue of the largest owner."""
         now = self._timer()
         for render_id, queue in self._queues.items():
             if queue.until <= now or not queue.unread:
                 del self._queues[render_id]
                 return
-        each = Counter(queue.owner for queue in self._queues.values())
-        largest = max(each, key=lambda one: (each[one], one))
-        if each[owner] + 1 >= each[largest]:
+        # All queues are in use. An owner with less than the largest share takes the oldest queue of
+        # the largest owner, so no owner can shut out the others.
+        shares = Counter(queue.owner for queue in self._queues.values())
+        largest = max(shares, key=lambda name: (shares[name], name))
+        if shares[owner] + 1 >= shares[largest]:
             hint = "try again when await_widget_action has read some"
             raise call_again("W2402", f"{len(self._queues)} renders have unread actions", hint)
         oldest = next(at for at, queue in self._queues.items() if queue.owner == largest)

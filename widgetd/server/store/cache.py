@@ -1,7 +1,7 @@
-"""Renders and answers in a cache that keeps the newest that fit, each for a limited time.
+"""Renders and answers in a cache: the newest within its limits, each for a limited time.
 
-The cache is in this process, or on a server with one of these in front of it. Both keep bytes,
-so they know their size exactly, and 10,000 renders give the garbage collector nothing to visit.
+The cache is in this process, or on a server with a local cache in front of it. Both keep bytes, so
+they know their size exactly, and 10,000 renders give the garbage collector nothing to visit.
 """
 
 from __future__ import annotations
@@ -23,27 +23,27 @@ from widgetd.server.store.waiters import Listener, Waiters
 
 
 class Cache(Protocol):
-    """Values by key, limited in number, bytes and time, in one process or in all replicas.
+    """Values by key, limited in number, bytes and time, in this process or in all replicas.
 
-    Promises: without `replace`, the value of a key never changes, in any replica; it is found until
-    its time to live is over or newer values need the space. Then the oldest of the largest owner is
-    dropped first, so that an owner with less than an equal share loses none.
+    Promises: without `replace`, the value of a key never changes, in any replica. It stays until
+    its time to live is over or newer values need the space. Then the oldest value of the largest
+    owner is dropped first, so an owner with less than an equal share loses none.
     """
 
     async def put(self, key: str, value: bytes, *, owner: str) -> bytes:
-        """Store `value` unless the key has one; return the one that the key has."""
+        """Store `value` unless the key has a value. Return the value of the key."""
 
     async def get(self, key: str) -> bytes | None:
-        """Return the value of `key`, or None; another replica may have replaced it."""
+        """Return the value of `key`, or None. Another replica may have replaced it."""
 
     async def newest(self, key: str) -> bytes | None:
         """Return the newest value of `key` in any replica, or None."""
 
     async def replace(self, key: str, value: bytes, *, standing: bytes, owner: str) -> bool:
-        """Replace `standing` by `value`; return False if the key has another value."""
+        """Replace `standing` by `value`. Return False if the key has another value."""
 
     async def agree(self, key: str, value: bytes, *, owner: str) -> bytes:
-        """Store `value` as `put` does, and return the value that all replicas have.
+        """Store `value` as `put` does, and return the value of all replicas.
 
         Raises:
             CallError: The replicas cannot be asked (W5017).
@@ -55,8 +55,8 @@ class LocalCache:
 
     Attributes:
         most: Number of values.
-        most_bytes: Size of all values; a larger value is not stored at all.
-        ttl_s: Time for which a value is kept.
+        most_bytes: Size of all values. A larger value is not stored at all.
+        ttl_s: Time to live of a value.
     """
 
     def __init__(self, *, most: int, most_bytes: int, ttl_s: float, timer: Clock) -> None:
@@ -68,13 +68,13 @@ class LocalCache:
         )
 
     async def put(self, key: str, value: bytes, *, owner: str, ttl_s: float | None = None) -> bytes:
-        """Store `value` unless the key has one; return the one that the key has.
+        """Store `value` unless the key has a value. Return the value of the key.
 
         Args:
             key: The key.
             value: The value.
             owner: The owner whose share it counts against.
-            ttl_s: Remaining time of a copy of a value on a server; None for a new value.
+            ttl_s: Remaining time of a copy of a value on a server. None for a new value.
         """
         standing = await self.get(key)
         if standing is not None:
@@ -108,12 +108,12 @@ class Renders:
     """Renders by id.
 
     A version never changes: `replace` stores the next number, so concurrent replacements are
-    ordered and no version follows a newer one. While the server is away each replica replaces
-    alone; afterwards the highest number wins.
+    ordered and no version follows a newer version. While the server is away each replica replaces
+    alone. Afterwards the highest number wins.
 
     Args:
         cache: Stores them.
-        waiters: The readers in this process that wait for a new version.
+        waiters: The waiting readers in this process.
         publish: Notifies the readers in every replica of a new version.
         bounds: Limits the rate of versions.
         clock: Dates versions.
@@ -137,11 +137,11 @@ class Renders:
         self._latest: tuple[bytes, StoredRender] | None = None
 
     async def put(self, render: StoredRender) -> None:
-        """Store `render` as one JSON text, whose size counts, unless its id is stored already."""
+        """Store `render`, unless its id is stored already. The size of its JSON counts."""
         await self._cache.put(render.id, render.json(), owner=render.owner)
 
     async def get(self, render_id: str) -> StoredRender | None:
-        """Return the newest version in any replica; None if there is no such render any more."""
+        """Return the newest version in any replica, or None if the render is gone."""
         stored = await self._cache.newest(render_id)
         if stored is None:
             return None
@@ -160,12 +160,12 @@ class Renders:
 
         Args:
             render_id: The render.
-            change: Makes the next version of the newest one; id, owner, secrets and number are set
-                afterwards. Called again if another replica was faster.
-            after: The version that must be the newest; None for any.
+            change: Makes the next version from the newest. Its id, owner, secrets and number are
+                overwritten. Called again if another replica was faster.
+            after: The expected newest version. None for any.
 
         Returns:
-            The new version, or None if there is no such render any more.
+            The new version, or None if the render is gone.
 
         Raises:
             CallError: Another version than `after` is the newest (W2406), or there are too many
@@ -205,7 +205,7 @@ class Renders:
     async def wait_for_newer(
         self, render_id: str, *, after: int, timeout_s: float
     ) -> StoredRender | Literal["timeout", "draining", "expired"]:
-        """Wait for a version with a higher number than `after`; return it, or why there is none."""
+        """Wait for a version with a higher number than `after`. Return it, or why there is none."""
 
         async def look() -> StoredRender | Literal["expired"] | None:
             newest = await self.get(render_id)
@@ -216,17 +216,17 @@ class Renders:
         return await self._waiters.wait(render_id, look, timeout_s=timeout_s)
 
     def listening(self, listener: Listener) -> AbstractContextManager[None]:
-        """Call `listener` within the block with the id of each render that any replica replaces."""
+        """Call `listener` within the block with the id of each replaced render, in any replica."""
         return self._waiters.listening(listener)
 
     def _take_rate_token(self, standing: StoredRender) -> float:
-        """Return the time up to which the rate is used by the next version; a second is a burst.
+        """Return the time up to which the next version uses the rate. A second is a burst.
 
         Raises:
             CallError: The rate is exceeded (W2201).
         """
         now = self._clock()
-        # Further ahead than replicas' clocks differ, it was written before the clock was set back.
+        # A time further ahead was written before the clock was set back: replicas differ by less.
         used = standing.rate_tokens_until
         used = max(used if used < now + LIMITS.clock_step_s else 0.0, now - 1) + 1 / self._per_s
         if used > now:
@@ -244,13 +244,13 @@ def _add_mapped(
     if standing.mapped and mapped == standing.mapped[-1][1]:
         return standing.mapped
     kept = [*standing.mapped, (version, mapped)][-LIMITS.mapped_versions :]
-    while len(kept) > 1 and sum(len(one) for _, one in kept) > LIMITS.mapped_bytes:
+    while len(kept) > 1 and sum(len(arguments) for _, arguments in kept) > LIMITS.mapped_bytes:
         kept.pop(0)
     return tuple(kept)
 
 
 class Idempotency:
-    """Answers by key, so that a repeated call has one effect and one answer.
+    """Answers by key, so a repeated call has a single effect and answer.
 
     Callers put the principal and the tool into the key.
     """
@@ -262,48 +262,46 @@ class Idempotency:
     async def remember(
         self, key: str, answer: Mapping[str, Any], *, owner: str = ""
     ) -> Mapping[str, Any]:
-        """Store `answer`, JSON, unless the key has one; return the one that the key has."""
+        """Store `answer`, JSON, unless the key has an answer. Return the answer of the key."""
         stored = orjson.dumps(answer, default=dict)
         return read_answer(await self._cache.put(key_digest(key), stored, owner=owner))
 
     async def recall(self, key: str) -> Mapping[str, Any] | None:
-        """Return the answer of `key`; None if the call was not made, or long ago."""
+        """Return the answer of `key`, or None if the call was not made, or long ago."""
         stored = await self._cache.get(key_digest(key))
         return None if stored is None else read_answer(stored)
 
     async def agree(
         self, key: str, answer: Mapping[str, Any], *, owner: str = ""
     ) -> Mapping[str, Any]:
-        """Store `answer` as `remember` does, and return the answer that all replicas have.
-
-        Unlike `remember` it does not fall back to this process while the server is away, because
-        two replicas would then have two answers.
+        """Store `answer` as `remember` does, and return the answer of all replicas.
 
         Raises:
             CallError: The server is away (W5017).
         """
         stored = orjson.dumps(answer, default=dict)
+        # Without a fallback to this process: two replicas would have two answers.
         return read_answer(await self._cache.agree(key_digest(key), stored, owner=owner))
 
     async def claim(self, key: str, record: Mapping[str, Any], *, owner: str = "") -> bool:
         """Store `record` under a key without an answer, and return whether this call stored it.
 
-        Of all callers in all replicas one gets True.
+        Only one of all callers in all replicas gets True.
 
         Raises:
             CallError: The server is away (W5017).
         """
-        # Of two equal values, a replica could not tell which of them the server has.
+        # Two replicas could not tell two equal values apart.
         unique = {**record, "claim": self._numbers.token_hex(8)}
         return await self.agree(key, unique, owner=owner) == unique
 
 
 def read_answer(kept: bytes) -> Mapping[str, Any]:
-    """Parse a stored answer; raise `ValueError` if it is none."""
-    found = orjson.loads(kept)
-    if not isinstance(found, dict):
-        raise ValueError("expected an object")  # noqa: TRY004 - it is the value that is wrong
-    return found
+    """Parse a stored answer. Raise `ValueError` if it is none."""
+    answer = orjson.loads(kept)
+    if not isinstance(answer, dict):
+        raise ValueError("expected an object")  # noqa: TRY004 - the value is wrong, not its type
+    return answer
 
 
 def key_digest(idempotency_key: str) -> str:

@@ -1,9 +1,9 @@
-"""Calls that wait for confirmation by a person, each under a token that is good for one call.
+"""Calls that wait for confirmation by a person, each under a token for one call.
 
     ask(call) -> token -> the person agrees -> take(token) -> the call, once
 
-The call itself is kept, so what runs is what was shown: no press can send other arguments
-with the same token.
+The call itself is stored, so the person sees exactly what will run. No press can send other
+arguments with the same token.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Confirmations:
         self._numbers = numbers
 
     async def ask(self, call: Mapping[str, Any], *, owner: str) -> str:
-        """Keep `call`, JSON, for `owner` to confirm; return its token, which cannot be guessed.
+        """Store `call`, JSON, for `owner` to confirm. Return its unguessable token.
 
         Raises:
             CallError: The shared server is away, so no other replica could take it (W5017).
@@ -33,7 +33,7 @@ class Confirmations:
         return token
 
     async def take(self, token: str, *, owner: str) -> Mapping[str, Any] | None:
-        """Return the call under `token` to the first caller that asks; None to all others.
+        """Return the call under `token` to the first caller, and None to all others.
 
         Also None: the call is another owner's, or it has expired.
 
@@ -43,7 +43,7 @@ class Confirmations:
         call = await self._answers.recall(_key("asked", token, owner))
         if call is None:
             return None
-        # A key of its own: the store keeps the first answer, and no replica can delete it.
+        # Under another key, because the store keeps the first answer and deletes nothing.
         is_first = await self._answers.claim(_key("taken", token, owner), {}, owner=owner)
         return call if is_first else None
 

@@ -15,8 +15,8 @@ from widgetd.core.schema.json_values import copy_exact, to_json
 from widgetd.core.widget.actions import has_actions
 
 Clock = Callable[[], float]
-"""Tells seconds: since the epoch for dates, on which replicas that share a server should agree to a
-second, or of a monotonic clock for lifetimes in this process."""
+"""Tells seconds: since the epoch for dates, or of a monotonic clock for lifetimes in this process.
+Replicas with the same server should agree on dates to a second."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,22 +26,22 @@ class Bounds:
     Attributes:
         renders: Number of renders.
         render_bytes: Size of all renders, as JSON.
-        render_ttl_s: Time for which a render can be shown and acted on; also for its actions.
-        versions_per_s: Versions of a render per second in the long run; as many at once.
-        actions: Unread actions of one render.
-        queues: Renders with actions, in one process.
-        payload_bytes: Size of one action's payload, as JSON.
+        render_ttl_s: Time for which a render can be shown and acted on, and for its actions.
+        versions_per_s: Versions of a render per second in the long run, and as many at once.
+        actions: Unread actions of a render.
+        queues: Renders with actions, per process.
+        payload_bytes: Size of an action's payload, as JSON.
         answers: Number of idempotent answers.
         answer_bytes: Size of all of them.
-        answer_ttl_s: Time for which an idempotent answer is kept.
+        answer_ttl_s: Time to live of an idempotent answer.
         fed: Number of answers of upstreams.
         fed_bytes: Size of all of them.
-        fed_ttl_s: Maximum time for which one is kept.
-        rate_per_s: Calls per second and principal in the long run; None for no limit.
-        burst: Calls that a rested principal may make at once.
-        at_once: Calls of one principal at the same time; None for no limit.
-        waits: Streams and waiting calls of one named principal in one process; None for no limit.
-        principals: Principals whose recent use is remembered, in one process.
+        fed_ttl_s: Maximum time to live of an answer.
+        rate_per_s: Calls per second and principal in the long run. None for no limit.
+        burst: Calls of a rested principal at once.
+        at_once: Concurrent calls of a principal. None for no limit.
+        waits: Streams and waiting calls of a named principal in a process. None for no limit.
+        principals: Principals with remembered use, per process.
     """
 
     renders: int = 10_000
@@ -66,47 +66,47 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredRender:
-    """A render, with everything that a later result in any profile needs.
+    """A render, with everything for a later result in any profile.
 
-    Parts of results are kept as JSON: results are made of them without encoding them again, and
-    the garbage collector has nothing to visit in 10,000 renders.
+    Parts of results are kept as JSON, so results need not encode them again, and the garbage
+    collector has nothing to visit in 10,000 renders.
 
     Attributes:
-        id: A random id; everyone who knows it may see the render.
+        id: A random id. Everyone who knows it may see the render.
         tool: The widget's tool.
         tree: The widget root, as JSON.
         created: Time of this version, in seconds since the epoch.
-        version: Number of the version; 1 is the first.
-        generation: Hash of the snapshot that it was rendered from.
+        version: Number of the version, from 1.
+        generation: Hash of the snapshot at the call.
         digest: Digest of the widget's content.
-        duration_ms: Time that rendering took.
+        duration_ms: Time of rendering.
         coerced: Sentences on coerced arguments.
-        source: The part of the file that was drawn, if it has both a template and JSX.
-        follow: Whether the render may be replaced, so that pages should ask for newer versions.
+        source: The drawn part of a file with both a template and JSX.
+        follow: Whether the render may be replaced, so pages should ask for newer versions.
         repeatable: Actions that pages send again at each press.
-        state: Outcome of the user's action; empty in the first version.
+        state: Outcome of the user's action. Empty in the first version.
         note: A sentence for the user, shown beneath the widget.
         text: The summary, for the model.
-        body: The tree as Markdown, which the model gets instead; empty for the summary.
+        body: The tree as Markdown for the model. Empty for the summary.
         data: Structured content for the model in profile `split`, as JSON.
         ui: `_meta["widgetd/ui"]`, as JSON.
-        feed: `_meta["widgetd/feed"]`, as JSON; empty if the caller sent all arguments.
-        local: The local state and what changes it, as `LocalMark` types it, as JSON; empty for a
-            widget without state.
-        arguments: The arguments that it was drawn from, as JSON; empty for a widget that the
-            server never redraws by itself.
-        mapped: The arguments that its actions send or ask about, as JSON, of the recent versions
-            in which they differ, each with the first of these versions; the newest is the last.
+        feed: `_meta["widgetd/feed"]`, as JSON. Empty if the caller sent all arguments.
+        local: The local state and its actions, as `LocalMark` types it, as JSON. Empty for a widget
+            without state.
+        arguments: The drawn arguments, as JSON. Empty if the server never redraws the widget by
+            itself.
+        mapped: The arguments behind its actions and their questions, as JSON. An entry holds the
+            first of the versions with the same arguments. The newest is the last.
         has_actions: Whether the user can act in it.
         secret: Whether the tree may hold values that no model may read.
         elevated: Whether its widget required a scope of its own.
-        labels: The tool and the tags of its widget at that time.
+        labels: The tool and the tags of its widget at the call.
         owner: The principal whose share of the store it counts against.
-        asked: The caller's arguments, as JSON, of a widget whose feed is live; empty for others.
-        tell: A line for the model about what changed by itself in this version.
-        press: Secret of this render, which its page sends with a press; empty if no tool of an
-            upstream does its actions. It must never be where a model reads it.
-        key: Secret that signs the addresses of this render; empty if it has none.
+        request: The caller's arguments, as JSON, of a widget with a live feed. Empty for others.
+        tell: A line for the model about changes by a feed in this version.
+        press: Secret of this render. Its page sends it with a press. Empty without actions of
+            upstreams. It must never be where a model reads it.
+        key: Secret for signing the addresses of this render. Empty if it has none.
         rate_tokens_until: Time up to which the rate of versions is used, in seconds since the
             epoch.
     """
@@ -138,15 +138,15 @@ class StoredRender:
     elevated: bool = False
     labels: tuple[str, ...] = ()
     owner: str = ""
-    asked: bytes = b""
+    request: bytes = b""
     tell: str = ""
     press: str = ""
     key: str = ""
     rate_tokens_until: float = 0.0
 
     def mapped_at(self, version: int) -> bytes | None:
-        known = (mapped for first, mapped in reversed(self.mapped) if first <= version)
-        return next(known, None) if version <= self.version else None
+        earlier = (mapped for first, mapped in reversed(self.mapped) if first <= version)
+        return next(earlier, None) if version <= self.version else None
 
     def metadata(self) -> dict[str, Any]:
         """Return `_meta["widgetd/render"]` without empty fields, as `RenderMark` types it."""
@@ -171,10 +171,8 @@ class StoredRender:
         return required | {name: value for name, value in optional.items() if value}
 
     def json(self) -> bytes:
-        """Return the render as it is stored, in this process and on a shared server.
-
-        The names are those of earlier releases, so replicas of both can read each other's.
-        """
+        """Return the render as it is stored, in this process and on a shared server."""
+        # The names are those of earlier releases: replicas of both read each other's renders.
         return copy_exact(
             orjson.dumps(
                 {
@@ -194,10 +192,10 @@ class StoredRender:
                     **({"feed": Fragment(self.feed)} if self.feed else {}),
                     **({"press": self.press} if self.press else {}),
                     **({"key": self.key} if self.key else {}),
-                    **({"asked": Fragment(self.asked)} if self.asked else {}),
+                    **({"asked": Fragment(self.request)} if self.request else {}),
                     **({"arguments": Fragment(self.arguments)} if self.arguments else {}),
                     **(
-                        {"mapped": [(n, Fragment(one)) for n, one in self.mapped]}
+                        {"mapped": [(n, Fragment(mapped)) for n, mapped in self.mapped]}
                         if self.mapped
                         else {}
                     ),
@@ -211,53 +209,53 @@ class StoredRender:
 
     @classmethod
     def read(cls, stored: bytes) -> StoredRender:
-        """Parse a stored render of this release, or of one that stores more or fewer fields.
+        """Parse a stored render of this release, or of a release with more or fewer fields.
 
         Raises:
             ValueError: It is not valid JSON, or not a render.
         """
         try:
-            found = json.loads(stored)  # unlike orjson it reads integers of any length exactly
+            fields = json.loads(stored)  # unlike orjson it reads integers of any length exactly
         except RecursionError as error:
             raise ValueError(str(error)) from None
-        if not isinstance(found, dict):
+        if not isinstance(fields, dict):
             raise ValueError("expected an object")  # noqa: TRY004 - it is the value that is wrong
         for name, kinds in _STORED_TYPES.items():
-            if type(found.get(name)) not in kinds:
+            if type(fields.get(name)) not in kinds:
                 raise ValueError(f"expected another {name}")
-        if any(type(label) is not str for label in found["marks"]):
+        if any(type(label) is not str for label in fields["marks"]):
             raise ValueError("expected other marks")
         try:
-            tree = orjson.dumps(found["tree"])
+            tree = orjson.dumps(fields["tree"])
         except orjson.JSONEncodeError as error:  # deeper than any tree of ours
             raise ValueError(str(error)) from None
-        mark = found["mark"]
-        arguments, version = _read_object(found, "arguments"), _read(found, "version", 1)
+        mark = fields["mark"]
+        arguments, version = _read_object(fields, "arguments"), _read(fields, "version", 1)
         same_names = ("id", "tool", "created", "secret", "elevated", "owner", "text")
         source, state = _read(mark, "source", ""), _read(mark, "state", "")
         return cls(
-            **{name: found[name] for name in same_names},
+            **{name: fields[name] for name in same_names},
             **{name: _read(mark, name, "") for name in ("generation", "digest", "note", "tell")},
             duration_ms=_read(mark, "ms", 0.0),
-            coerced=tuple(one for one in _read(mark, "mended", []) if isinstance(one, str)),
+            coerced=tuple(text for text in _read(mark, "mended", []) if isinstance(text, str)),
             source=source if source in ("template", "view") else "",
             follow=_read(mark, "follow", False),
-            repeatable=tuple(one for one in _read(mark, "repeat", []) if isinstance(one, str)),
+            repeatable=tuple(name for name in _read(mark, "repeat", []) if isinstance(name, str)),
             state=state if state in ("done", "failed") else "",
             local=_read_object(mark, "local"),
-            data=to_json(found["facts"]),
-            ui=to_json(found["ui"]),
-            has_actions=has_actions(found["tree"]),
-            labels=tuple(found["marks"]),
+            data=to_json(fields["facts"]),
+            ui=to_json(fields["ui"]),
+            has_actions=has_actions(fields["tree"]),
+            labels=tuple(fields["marks"]),
             tree=tree,
-            feed=_read_object(found, "feed"),
-            press=_read(found, "press", ""),
-            key=_read(found, "key", ""),
+            feed=_read_object(fields, "feed"),
+            press=_read(fields, "press", ""),
+            key=_read(fields, "key", ""),
             arguments=arguments,
-            mapped=_read_mapped(found) or (((version, arguments),) if arguments else ()),
-            asked=_read_object(found, "asked"),
+            mapped=_read_mapped(fields) or (((version, arguments),) if arguments else ()),
+            request=_read_object(fields, "asked"),
             version=version,
-            rate_tokens_until=_read(found, "paid_s", 0.0),
+            rate_tokens_until=_read(fields, "paid_s", 0.0),
         )
 
 
@@ -273,7 +271,7 @@ def _read_object(fields: Mapping[str, Any], name: str) -> bytes:
 
 
 def _read_mapped(fields: Mapping[str, Any]) -> tuple[tuple[int, bytes], ...]:
-    """Return the mapped arguments by version; none if earlier releases have stored the render."""
+    """Return the mapped arguments by version. Renders of earlier releases have none."""
     match fields.get("mapped"):
         case [*entries] if all(map(_is_mapped, entries)):
             return tuple((first, to_json(mapped)) for first, mapped in entries)
@@ -288,7 +286,7 @@ def _is_mapped(entry: object) -> bool:
 
 
 HEAD_BYTES = 64
-"""The first bytes of a stored render, which are enough to tell its versions apart."""
+"""The first bytes of a stored render. They tell its versions apart."""
 
 
 _STORED_TYPES: Mapping[str, Collection[type]] = {
@@ -306,12 +304,12 @@ _STORED_TYPES: Mapping[str, Collection[type]] = {
     "ui": {dict},
     "mark": {dict},
 }
-"""The fields that every release has stored, with their types."""
+"""The fields of every release, with their types."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
-    """The facts about an action's render that are needed after the render expired.
+    """The facts about an action's render, for the time after the render expired.
 
     Attributes:
         owner: The principal whose share of the store the queue counts against.
@@ -325,7 +323,7 @@ class Origin:
 
 
 UNKNOWN = Origin()
-"""The origin of an action whose render is unknown."""
+"""The origin of an action of an unknown render."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -333,12 +331,12 @@ class Action:
     """An action of a user in a widget.
 
     Attributes:
-        seq: Its number among the actions of its render; later actions have higher ones.
+        seq: Its number among the actions of its render, higher for later actions.
         action: The action's type, such as `flight.track`.
         payload: Its payload, JSON.
-        at: Time at which it was accepted, in seconds since the epoch.
+        at: Time of its acceptance, in seconds since the epoch.
         origin: The facts about its render.
-        outcome: What came of it: `done`, `failed` or `unsure`; empty if its reader decides.
+        outcome: `done`, `failed` or `unsure`. Empty if its reader decides.
     """
 
     seq: int
@@ -354,10 +352,10 @@ class Awaited:
     """The response to a reader of actions.
 
     Attributes:
-        status: `actions`: there are some; `timeout`: there are none, ask again; `draining`: this
-            process ends, ask again; `expired`: there will be none, the render expired.
-        next: The `after` of the next request, which acknowledges `actions`.
-        actions: The actions, in the order in which they were accepted.
+        status: `actions`: there are some. `timeout`: there are none, ask again. `draining`: this
+            process ends, ask again. `expired`: there will be none, the render expired.
+        next: The `after` of the next request. It acknowledges `actions`.
+        actions: The actions, in the order of their acceptance.
     """
 
     status: Literal["actions", "timeout", "draining", "expired"]
@@ -371,7 +369,7 @@ class Decision:
 
     Attributes:
         code: Empty if it is allowed, else W2201 (rate) or W2202 (too many at once).
-        retry_after_s: Time after which to try again; 0 if it is allowed.
+        retry_after_s: Time after which to try again. 0 if it is allowed.
     """
 
     code: Literal["", "W2201", "W2202"] = ""
@@ -383,14 +381,13 @@ class Decision:
 
     @property
     def refusal(self) -> CallError | None:
-        """Return the error with the time to try again; None if the request is allowed."""
+        """Return the error with the time to try again, or None if the request is allowed."""
         if not self.code:
             return None
         what = "too many calls" if self.code == "W2201" else "too many calls at the same time"
         return too_soon(self.code, what, self.retry_after_s)
 
     def check(self) -> None:
-        """Raise `refusal` if the request is not allowed."""
         if self.refusal is not None:
             raise self.refusal
 

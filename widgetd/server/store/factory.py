@@ -1,4 +1,4 @@
-"""A store, in this process or on a server: the only place that knows both kinds.
+"""A store, in this process or on a server: the only module that knows both kinds.
 
 Every method of its parts may be called from any number of tasks at the same time. None raises
 because a server is away: then this process keeps the promises alone, for itself.
@@ -22,7 +22,7 @@ from widgetd.server.store.rate_limits import LocalRateLimits, RateLimits
 from widgetd.server.store.waiters import Waiters
 
 FORMAT = "1"
-"""Part of every key, so that releases with another format do not share keys."""
+"""Part of every key, so releases with another format have other keys."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,12 +34,12 @@ class Store:
         actions: The actions of users.
         idempotency: Answers by idempotency key.
         limits: Rate limits and slots.
-        answers: Answers of upstreams, as JSON objects, by keys that include the window of time in
+        answers: Answers of upstreams, as JSON objects. Their keys include the window of time in
             which they are valid.
-        mode: Returns where data is: in this process (`local`), on a shared server (`shared`), or
-            in this process while the server is away (`degraded`).
-        skipped: Returns how many unreadable values were found on the server.
-        unread: Returns how many actions in this process are unread.
+        mode: Returns where data is: in this process (`local`), on a shared server (`shared`), or in
+            this process while the server is away (`degraded`).
+        skipped: Returns the number of unreadable values on the server.
+        unread: Returns the number of unread actions in this process.
     """
 
     renders: Renders
@@ -61,16 +61,16 @@ def open_store(
 ) -> AbstractAsyncContextManager[Store]:
     """Return a store that is open for the duration of the block.
 
-    A server that does not answer is no error: the store works without it, logs
-    `store.degraded` once, and `store.recovered` when it is there.
+    A server that does not answer is no error: the store works without it, logs `store.degraded`
+    once, and `store.recovered` when it is there.
 
     Args:
         url: A Redis or Valkey server (`redis://`, `rediss://`, `valkey://`, `valkeys://`,
-            `unix://`); None keeps everything in this process.
+            `unix://`). None keeps everything in this process.
         bounds: Limits of each collection.
         clock: Returns the time. By default dates are of the wall clock, and lifetimes in this
-            process of the monotonic one, so that setting the clock drops nothing.
-        prefix: First part of every key on the server; the same for replicas of one deployment.
+            process of the monotonic clock, so setting the clock drops nothing.
+        prefix: First part of every key on the server, the same for replicas of a deployment.
 
     Raises:
         ConfigError: The URL cannot be used, or redis-py is not installed (W0002).
@@ -92,7 +92,7 @@ async def _open_shared(
     url: str, bounds: Bounds, clock: Clock | None, prefix: str
 ) -> AsyncIterator[Store]:
     timer, clock = clock or SYSTEM.clock.steady_s, clock or SYSTEM.clock.wall_s
-    # Late, because redis-py is an optional dependency.
+    # Imported late, because redis-py is an optional dependency.
     from widgetd.server.store.shared.actions import LOCAL_ORIGIN, SharedActions  # noqa: PLC0415
     from widgetd.server.store.shared.cache import SharedCache  # noqa: PLC0415
     from widgetd.server.store.shared.connection import StoreConnection  # noqa: PLC0415
@@ -134,13 +134,13 @@ async def _open_shared(
 
 
 def _check_answer(kept: bytes) -> str:
-    """Return the owner of an answer, which is empty; raise `ValueError` if it is none."""
+    # Answers share one quota, so their owner is empty.
     read_answer(kept)
     return ""
 
 
 def local_store(bounds: Bounds | None = None, clock: Clock | None = None) -> Store:
-    """Build a store in this process, which needs no closing."""
+    """Build a store in this process. It needs no closing."""
     bounds, timer = bounds or Bounds(), clock or SYSTEM.clock.steady_s
     clock = clock or SYSTEM.clock.wall_s
     render_cache, answer_cache, fed_cache = build_local_caches(bounds, timer)

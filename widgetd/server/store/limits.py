@@ -1,4 +1,4 @@
-"""Limits and times of the store that no setting changes; those of an operator are in `Bounds`."""
+"""Limits and times of the store beyond settings. Those of an operator are in `Bounds`."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ class StoreLimits:
 
     Attributes:
         clock_step_s: A stored time further ahead than this was written before the clock was set
-            back; replicas' clocks differ by less.
-        mapped_versions: Recent versions of a render whose buttons can still be pressed, counted
-            by what the buttons send.
-        mapped_bytes: Size of the arguments that are kept for them.
+            back. Replicas' clocks differ by less.
+        mapped_versions: Recent versions of a render with usable buttons, counted by the arguments
+            behind the buttons.
+        mapped_bytes: Size of the arguments kept for them.
         keys_per_action: Idempotency keys remembered for each place in a queue of actions.
-        slot_retry_s: Time after which a refused caller should try again for a slot; a call takes
-            less, and when one ends is unknown.
-        clock_tick_s: Difference in time that a clock cannot resolve: a caller who returns exactly
-            at the time it was given must not be refused for the last bit of a float.
-        slot_lease_s: Time after which a slot on the server is free again, because a replica that
-            was killed releases none.
+        slot_retry_s: Time until a refused caller should try again for a slot. A call takes less,
+            and its end is unknown.
+        clock_tick_s: Resolution of clocks. A caller who returns exactly on time must not be refused
+            for the last bit of a float.
+        slot_lease_s: Time after which a slot on the server is free again. A killed replica releases
+            none.
         bucket_s: Time after which an unused bucket is forgotten, however slowly it fills.
-        command_s: Time for a command before the server counts as away; far above any answer's
-            time, and above a stall of our own event loop.
-        first_pause_s: Pause before the second attempt to reach the server; doubled each time.
+        command_s: Time for a command before the server counts as away. Answers and stalls of our
+            own event loop take far less.
+        first_pause_s: Pause before the second attempt to reach the server. It doubles each time.
         last_pause_s: Longest such pause.
-        block_s: Duration of one blocking read of notifications, so the delay after which a dead
-            connection is noticed.
-        commands: Commands on the wire at the same time; more would queue in the server.
-        deliveries: Actions that wait for the webhook.
-        delivery_backoff_s: Pauses after failed deliveries; a receiver that restarts is back within
+        block_s: Duration of a blocking read of notifications. A dead connection is noticed after
+            it.
+        commands: Commands on the wire at the same time. More would queue in the server.
+        deliveries: Actions waiting for the webhook.
+        delivery_backoff_s: Pauses after failed deliveries. A restarted receiver is back within
             minutes.
-        delivery_s: Time for one delivery, from resolving the address to the status.
-        requests: New deliveries at the same time, and as many repeated ones.
+        delivery_s: Time for a delivery, from resolving the address to the status.
+        requests: New deliveries at the same time, and as many repeated deliveries.
         secret_chars: Minimum length of a webhook's secret.
     """
 

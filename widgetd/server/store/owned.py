@@ -1,6 +1,6 @@
-"""Values of this process within a number, a size and a time, in which each owner has a share.
+"""Values of this process within limits of number, size and time, shared fairly between owners.
 
-cachetools has no cache with a share for each owner, so this one is our own.
+cachetools has no cache with a share for each owner.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class _OwnerEntries(Generic[T]):
-    """The values of one owner, oldest first."""
+    """The values of an owner, oldest first."""
 
     entries: OrderedDict[str, T] = field(default_factory=OrderedDict)
     size_bytes: int = 0
@@ -28,15 +28,15 @@ class _OwnerEntries(Generic[T]):
 class OwnedEntries(Generic[T]):
     """Values by key, of any type.
 
-    Where they do not fit, the oldest value of the largest owner is dropped, so an owner with less
-    than an equal share loses none.
+    For lack of room, the oldest value of the largest owner is dropped, so an owner with less than
+    an equal share loses none.
 
     Attributes:
         most: Number of values.
         most_bytes: Size of all values.
-        ttl_s: Time for which a value is kept.
+        ttl_s: Time to live of a value.
         clock: Measures that time.
-        size_bytes: Size of the values that it has.
+        size_bytes: Size of its present values.
     """
 
     most: int
@@ -45,7 +45,7 @@ class OwnedEntries(Generic[T]):
     clock: Clock = SYSTEM.clock.steady_s
     size_bytes: int = 0
     # Owner, size and expiry by key, apart from the values: the garbage collector stops visiting a
-    # tuple of atoms, but not one that holds another tuple.
+    # tuple of atoms, but not a tuple of tuples.
     _index: OrderedDict[str, tuple[str, int, float]] = field(default_factory=OrderedDict)
     _shares: dict[str, _OwnerEntries[T]] = field(default_factory=dict)
 
@@ -55,15 +55,13 @@ class OwnedEntries(Generic[T]):
     def put(
         self, key: str, value: T, *, owner: str, size_bytes: int, ttl_s: float | None = None
     ) -> None:
-        """Store a value as its owner's newest, for `ttl_s` if that is not None.
-
-        A key that is there keeps its owner. Otherwise a flood of requests for another's keys would
-        move them into the share from which values are dropped.
-        """
+        """Store a value as its owner's newest, for `ttl_s` if given. A key keeps its owner."""
         now = self.clock()
+        # Otherwise a flood of requests for another's keys would move them into the share from which
+        # values are dropped.
         owner = self._index.get(key, (owner,))[0]
         self.drop(key)
-        # Expired values make room before any owner loses one.
+        # Expired values make room before any owner loses a value.
         while self._index and next(iter(self._index.values()))[2] <= now:
             self.drop(next(iter(self._index)))
         share = self._shares.setdefault(owner, _OwnerEntries())
@@ -72,13 +70,13 @@ class OwnedEntries(Generic[T]):
         self.size_bytes += size_bytes
         self._index[key] = owner, size_bytes, now + (self.ttl_s if ttl_s is None else ttl_s)
         # Among equals the last by name, as in the shared store's script: both drop the same.
-        shares = self._shares.items()
+        shares = self._shares
         while len(self._index) > self.most:
-            _, largest = max(shares, key=lambda each: (len(each[1].entries), each[0]))
-            self.drop(next(iter(largest.entries)))
+            largest = max(shares, key=lambda name: (len(shares[name].entries), name))
+            self.drop(next(iter(shares[largest].entries)))
         while self.size_bytes > self.most_bytes:
-            _, largest = max(shares, key=lambda each: (each[1].size_bytes, each[0]))
-            self.drop(next(iter(largest.entries)))
+            largest = max(shares, key=lambda name: (shares[name].size_bytes, name))
+            self.drop(next(iter(shares[largest].entries)))
 
     def get(self, key: str, owner: str | None = None) -> T | None:
         of, _, until = self._index.get(key, (None, 0, 0.0))
@@ -90,10 +88,7 @@ class OwnedEntries(Generic[T]):
         return self._shares[of].entries[key]
 
     def touch(self, key: str, size_bytes: int) -> None:
-        """Make a value its owner's newest, update its size, and make room for it.
-
-        It expires when it would have without this.
-        """
+        """Make a value its owner's newest, and update its size. Its expiry stays."""
         value = self.get(key)
         if value is not None:
             left_s = self._index[key][2] - self.clock()

@@ -18,16 +18,16 @@ NO_SLOT = Decision(code="W2202", retry_after_s=LIMITS.slot_retry_s)
 async def admission(
     limits: RateLimits, principal: str, *, cost: float, waits: bool = False
 ) -> AsyncIterator[Decision]:
-    """Charge a request and hold one of its principal's slots while the block runs.
+    """Charge a request and hold a slot of its principal while the block runs.
 
     Every entry point charges here: messages, pages, pictures, turns of the chat, uploads.
 
     Args:
         limits: The limits of the store.
         principal: The name of the caller's principal.
-        cost: In calls; what costs nothing holds no slot either.
-        waits: Hold no slot, but a place of those that wait: for a change, or for its own user's
-            calls.
+        cost: In calls. A request without cost holds no slot either.
+        waits: Hold a place of waiting requests instead of a slot: for a change, or for the user's
+            own calls.
     """
     if not (cost or waits):
         yield ALLOWED
@@ -40,7 +40,7 @@ class RateLimits(ABC):
     """Rate limits and slots by principal.
 
     Promises: a principal never exceeds its rate and burst over all replicas, and its use takes
-    nothing from another's. Memory is bounded; a principal that is forgotten starts rested.
+    nothing from another's. Memory is bounded. A forgotten principal starts rested.
     """
 
     def __init__(self, bounds: Bounds) -> None:
@@ -48,28 +48,24 @@ class RateLimits(ABC):
         self._waiting = _Places()
 
     async def take(self, principal: str, *, cost: float = 1.0) -> Decision:
-        """Charge `cost` calls to the principal, or none and return when to try again.
-
-        A cost above the burst counts as the burst; otherwise it could never be paid.
-        """
+        """Charge `cost` calls to the principal, or charge nothing and return when to try again."""
+        # A cost above the burst counts as the burst. Otherwise it could never be paid.
         rate, price = self._bounds.rate_per_s, min(cost, self._bounds.burst)
         wait_s = 0.0 if rate is None else await self._charge(principal, price, rate)
         return Decision(code="W2201", retry_after_s=wait_s) if wait_s else ALLOWED
 
     def slot(self, principal: str) -> AbstractAsyncContextManager[Decision]:
-        """Hold one of the principal's slots while the block runs.
+        """Hold a slot of the principal while the block runs.
 
-        The block runs in any case; if the decision is not `allowed`, it holds no slot.
+        The block runs in any case. It holds no slot unless the decision allows it.
         """
         most = self._bounds.at_once
         return nullcontext(ALLOWED) if most is None else self._hold(principal, most)
 
     def wait(self, principal: str) -> AbstractAsyncContextManager[Decision]:
-        """Hold one of the principal's places for streams and waits while the block runs.
-
-        They bound connections, so each process counts its own. Callers without a name are one
-        principal beside which there is no other.
-        """
+        """Hold a place for a stream or wait while the block runs."""
+        # They bound connections, so each process counts its own. Callers without a name are one
+        # principal, without others to protect.
         most = self._bounds.waits
         if most is None or not principal:
             return nullcontext(ALLOWED)
@@ -77,11 +73,10 @@ class RateLimits(ABC):
 
     @abstractmethod
     async def _charge(self, principal: str, price: float, rate: float) -> float:
-        """Charge `price` calls; or none, and return the seconds until there are as many."""
+        """Charge `price` calls, or nothing, and return the seconds until there are enough."""
 
     @abstractmethod
-    def _hold(self, principal: str, most: int) -> AbstractAsyncContextManager[Decision]:
-        """Hold one of `most` slots."""
+    def _hold(self, principal: str, most: int) -> AbstractAsyncContextManager[Decision]: ...
 
 
 class _Places:
@@ -92,7 +87,6 @@ class _Places:
 
     @asynccontextmanager
     async def hold(self, principal: str, most: int) -> AsyncIterator[Decision]:
-        """Hold one of `most` places while the block runs."""
         if self._in_use[principal] >= most:
             yield NO_SLOT
             return

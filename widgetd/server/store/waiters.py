@@ -1,6 +1,6 @@
 """The tasks of this process that wait for an action in a render, or for a new version of it.
 
-Where these are stored is unknown here: each waiter passes a function that looks.
+They know nothing of the place of storage: each waiter passes a function that looks.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Look = Callable[[], Awaitable[T | None]]
 
 
 class Waiters:
-    """The waiting tasks by render, each at the cost of an event; none while draining."""
+    """The waiting tasks by render, each at the cost of an event, and none while draining."""
 
     def __init__(self) -> None:
         self._waiting: dict[str, set[anyio.Event]] = {}
@@ -44,7 +44,7 @@ class Waiters:
 
     @contextmanager
     def listening(self, listener: Listener) -> Iterator[None]:
-        """Call `listener` within the block with the id of each render that is replaced."""
+        """Call `listener` within the block with the id of each replaced render."""
         self._listeners.add(listener)
         try:
             yield
@@ -52,7 +52,6 @@ class Waiters:
             self._listeners.discard(listener)
 
     def drain(self) -> None:
-        """End all waiting, now and from now on."""
         self.draining = True
         self.notify_all()
 
@@ -62,7 +61,7 @@ class Waiters:
         """Return the first result of `look`, called now and after each notification."""
         deadline = anyio.current_time() + timeout_s
         while True:
-            # Listen before looking, so that the event covers what is added in between.
+            # Listen before looking, so the event covers additions in between.
             with self._listening(render_id) as event:
                 answer = await look()
                 if answer is not None:
@@ -88,7 +87,7 @@ class Waiters:
 
 
 class ReplacedRenders:
-    """A listener that queues the ids of replaced renders, each once."""
+    """A listener with a queue of ids of replaced renders, each once."""
 
     def __init__(self) -> None:
         self._ids: dict[str, None] = {}
@@ -99,7 +98,6 @@ class ReplacedRenders:
         self._heard.set()
 
     async def next(self) -> str:
-        """Wait for an id and return the oldest."""
         while not self._ids:
             self._heard = anyio.Event()
             await self._heard.wait()

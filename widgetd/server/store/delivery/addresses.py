@@ -1,7 +1,6 @@
-"""Requests to servers of others: addresses that were checked, and trusted authorities.
+"""Requests to servers of others: checked addresses, and trusted authorities.
 
-The address that was checked is the one that is connected to: a name that is resolved twice
-may have two answers.
+A name resolved twice may have two addresses, so a request goes to the checked address itself.
 """
 
 from __future__ import annotations
@@ -21,20 +20,20 @@ Address = IPv4Address | IPv6Address
 
 
 class PrivateAddressError(Exception):
-    """A host with an address that is not public."""
+    """A host has an address that is not public."""
 
 
 async def pin_address(request: Request, *, allow_private: bool) -> None:
-    """Direct a request to an address of its host, so that no second lookup follows the check.
+    """Direct a request to an address of its host, so no second lookup follows the check.
 
     Raises:
-        PrivateAddressError: One of the host's addresses is not public, and must be.
+        PrivateAddressError: An address of the host is not public, and must be.
         OSError: It has no address.
     """
     url = request.url
     port = url.port or (443 if url.scheme == "https" else 80)
-    found = await anyio.getaddrinfo(url.host, port, proto=6)
-    addresses = [str(entry[4][0]).partition("%")[0] for entry in found]
+    entries = await anyio.getaddrinfo(url.host, port, proto=6)
+    addresses = [str(entry[4][0]).partition("%")[0] for entry in entries]
     if not allow_private:
         for address in addresses:
             if not is_public(ip_address(address)):
@@ -47,11 +46,9 @@ async def pin_address(request: Request, *, allow_private: bool) -> None:
 
 
 def tls_context() -> ssl.SSLContext:
-    """Return the authorities that this machine trusts, for all clients.
-
-    Reading them takes 25 ms, which a client that reads them itself spends in the event loop. They
-    are read again after they changed.
-    """
+    """Return the trusted authorities of this machine, for all clients."""
+    # Changed files are read again. Reading takes 25 ms, which each client would spend in the
+    # event loop.
     paths = ssl.get_default_verify_paths()
     return _read_authorities(_modified_ns(paths.openssl_cafile), _modified_ns(paths.openssl_capath))
 
@@ -71,9 +68,9 @@ def _modified_ns(path: str) -> int:
 
 
 def is_public(address: Address) -> bool:
-    """Return whether `address` is that of the same host everywhere on the internet.
+    """Return whether `address` belongs to the same host everywhere on the internet.
 
-    An IPv6 address that stands for an IPv4 address, here or at a gateway, counts as that one.
+    An IPv6 address for an IPv4 address, here or at a gateway, counts as the latter.
 
     Source: RFC 4291 (mapped), RFC 3056 (6to4), RFC 6052 (NAT64).
     """

@@ -3,8 +3,8 @@
     append -> the actions' own queue
            -> outbox -> forward -> deliver
 
-The outbox is bounded and never delays an action: if it is full, the action is not sent to
-the webhook, and readers get it all the same.
+The outbox is bounded and never delays an action. If it is full, the webhook misses the action, and
+readers get it all the same.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ class Forwarder:
 
     Attributes:
         store: The store.
-        waiting: Number of actions that are not sent yet.
-        failures: Number of actions that were given up.
+        waiting: Number of actions to send.
+        failures: Number of actions given up.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class Forwarder:
         store.actions.listeners.append(self._accept)
 
     async def forward(self) -> None:
-        """Send actions until all that came before `finish` are sent, or until cancelled."""
+        """Send actions until all before `finish` are sent, or until cancelled."""
         try:
             async with Client() as client, anyio.create_task_group() as tasks:
                 async for render_id, action in self._deliveries:
@@ -70,7 +70,6 @@ class Forwarder:
         await self._finished.wait()
 
     def close(self) -> None:
-        """Stop sending."""
         self._outbox.close()
         self._deliveries.close()
 

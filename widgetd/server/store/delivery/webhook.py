@@ -35,7 +35,7 @@ class Webhook:
         url: Its address.
         secret: The key of signatures.
         allow_private: Whether the receiver may be on this machine or network.
-        backoff_s: Pauses after failed attempts; after the last pause there is one more attempt.
+        backoff_s: Pauses after failed attempts. After the last pause there is a last attempt.
         timeout_s: Time for each attempt.
     """
 
@@ -47,7 +47,7 @@ class Webhook:
 
 
 def parse_webhook(url: str, secret: str, *, allow_private: bool) -> Webhook:
-    """Return the webhook of an operator's settings; the secret is `whsec_` and base64, or text.
+    """Return the webhook of an operator's settings. The secret is `whsec_` and base64, or text.
 
     Raises:
         ConfigError: The URL or the secret cannot be used (W0002).
@@ -61,7 +61,7 @@ def parse_webhook(url: str, secret: str, *, allow_private: bool) -> Webhook:
         raise ConfigError(
             "W0002",
             "the webhook's address cannot be used",
-            f"write an address that begins with {' or '.join(f'{one}://' for one in schemes)}",
+            f"write an address that begins with {' or '.join(f'{name}://' for name in schemes)}",
         )
     if len(secret) < LIMITS.secret_chars:
         raise ConfigError(
@@ -77,7 +77,7 @@ def parse_webhook(url: str, secret: str, *, allow_private: bool) -> Webhook:
 
 
 def sign(hook: Webhook, message_id: str, body: bytes, *, at: int) -> Mapping[str, str]:
-    """Return the headers that prove who sent `body`, and when, in seconds since the epoch."""
+    """Return the headers with the signature of `body` at a time in seconds since the epoch."""
     content = f"{message_id}.{at}.".encode() + body
     signature = base64.b64encode(hmac.new(hook.secret, content, hashlib.sha256).digest())
     return {
@@ -89,21 +89,19 @@ def sign(hook: Webhook, message_id: str, body: bytes, *, at: int) -> Mapping[str
 
 
 class Client(httpx2.AsyncClient):
-    """The HTTP client, without a proxy, which would resolve names by itself.
-
-    Repeated deliveries have slots of their own, so that they never delay new ones.
-    """
+    """The HTTP client. It uses no proxy, because a proxy would resolve names by itself."""
 
     def __init__(self) -> None:
-        # A deadline for each step would let a receiver that answers byte by byte go on for ever.
+        # Not a deadline for each step: a receiver could answer byte by byte for ever.
         super().__init__(
             timeout=None, follow_redirects=False, trust_env=False, verify=tls_context()
         )
+        # Repeated deliveries have slots of their own, so they never delay new deliveries.
         self._first = anyio.Semaphore(LIMITS.requests)
         self._again = anyio.Semaphore(LIMITS.requests)
 
     async def deliver(self, hook: Webhook, message_id: str, body: bytes, *, clock: Clock) -> bool:
-        """Send `body`, JSON, until it is accepted or given up; return whether it was accepted.
+        """Send `body`, JSON, until it is accepted or given up. Return whether it was accepted.
 
         The receiver recognizes repeated messages by `message_id`.
         """
@@ -134,7 +132,6 @@ class Client(httpx2.AsyncClient):
         return False
 
     async def _post(self, hook: Webhook, headers: Mapping[str, str], body: bytes) -> int:
-        """Make one attempt at the address that was checked, and return the response's status."""
         request = self.build_request("POST", hook.url, content=body, headers=headers)
         await pin_address(request, allow_private=hook.allow_private)
         async with aclosing(await self.send(request, stream=True)) as answer:

@@ -1,1 +1,1 @@
-"""The store that replicas share, on a Redis or Valkey server; alone while the server is away."""
+"""The store of all replicas, on a Redis or Valkey server."""

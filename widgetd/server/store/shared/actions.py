@@ -1,12 +1,12 @@
-"""Queues of actions that replicas share: a stream for each render.
+"""Queues of actions for all replicas: a stream for each render.
 
-An action's `seq` is the id of its entry. Readers do not block on the streams, which would
-take a connection each: a script that adds an entry also notifies the one stream to which
-every replica listens, and a reader looks when its render is named there.
+An action's `seq` is the id of its entry. A blocking reader would take a connection. So the script
+that adds an entry also notifies a single stream, every replica listens to it, and a reader looks
+when its render is named there.
 
-While the server is away, actions queue in this process and count from `LOCAL_ORIGIN`, so
-one cursor covers both queues: it acknowledges in the queue that it came from and nothing in
-the other. Unread actions are handed over when the server is back.
+While the server is away, actions queue in this process and count from `LOCAL_ORIGIN`. So one cursor
+covers both queues: it acknowledges in the queue of its number and nothing in the other. Unread
+actions are handed over when the server is back.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ return {redis.call('EXISTS', KEYS[4]), unread}
 
 _STANDING = "return redis.call('XRANGE', KEYS[1], '-', '+', 'COUNT', ARGV[1])"
 
-# In the way of those that come after, and of those that find no room.
+# Unreadable entries would block later entries, and take their room.
 _TAKE_OUT = "return redis.call('XDEL', KEYS[1], unpack(ARGV))"
 
 
@@ -105,9 +105,9 @@ class SharedActions(Actions):
     """`Actions` on the server, and in this process while it is away.
 
     Args:
-        fallback: The queues of this process, which count from `LOCAL_ORIGIN` and wake the same
+        fallback: The queues of this process. They count from `LOCAL_ORIGIN` and wake the same
             readers.
-        renders: The renders, to tell whether one without actions still exists.
+        renders: The renders, to tell an idle render from an expired render.
     """
 
     def __init__(
@@ -136,19 +136,16 @@ class SharedActions(Actions):
         return seq
 
     async def hand_over(self) -> None:
-        """Move the actions that only this process has to the server.
-
-        Delivered actions stay, because their reader's cursor refers to this process's queue.
-        """
+        """Move the actions of this process to the server."""
         released = self._fallback.release()
-        for place, one in enumerate(released):
+        for place, queued in enumerate(released):
             try:
-                seq = await self._add(one.render_id, one.key, one.action)
+                seq = await self._add(queued.render_id, queued.key, queued.action)
             except UnavailableError:
                 self._fallback.restore(released[place:])
                 return
             if seq == 0:
-                self._fallback.restore([one])
+                self._fallback.restore([queued])
 
     async def _add(self, render_id: str, key: str, new: Action) -> int:
         keys, most, origin = self._keys(render_id), self._bounds.actions, new.origin
@@ -172,13 +169,13 @@ class SharedActions(Actions):
     async def look(self, render_id: str, after: int) -> Awaited | None:
         left = self._fallback.unread(render_id, after)
         try:
-            known, unread = await self._unread(render_id, after)
+            exists, unread = await self._unread(render_id, after)
         except UnavailableError:
-            known, unread = True, ()
+            exists, unread = True, ()
         actions = oldest_of(unread, left)
         if actions:
             return Awaited(status="actions", next=actions[-1].seq, actions=actions)
-        if known or await self._renders.holds_locally(render_id):
+        if exists or await self._renders.holds_locally(render_id):
             return None
         return Awaited(status="expired", next=after)
 
@@ -186,14 +183,14 @@ class SharedActions(Actions):
         acknowledged = after if 0 < after < LOCAL_ORIGIN else 0
         keys, most = self._keys(render_id), self._bounds.actions
         while True:
-            known, entries = await self._connection.run(
+            exists, entries = await self._connection.run(
                 _UNREAD,
                 (*keys, self._renders.key(render_id)),
                 *(acknowledged, self._ttl_ms, most),
             )
             read = _read(entries)
             if not await self._take_out(keys[0], read):
-                return bool(known), tuple(action for _, action in read if action is not None)
+                return bool(exists), tuple(action for _, action in read if action is not None)
 
     async def _take_out(self, stream: Key, read: Iterable[tuple[bytes, Action | None]]) -> bool:
         unreadable = [number for number, action in read if action is None]
@@ -212,9 +209,10 @@ class SharedActions(Actions):
 
 
 def oldest_of(some: tuple[Action, ...], others: tuple[Action, ...]) -> tuple[Action, ...]:
-    """Return the actions of one queue that precede all of the other's, so that order holds."""
+    """Return the actions of a queue before all actions of the other queue."""
     if not (some and others):
         return some or others
+    # The rest waits for the next response, so the order holds over both queues.
     if some[0].at > others[0].at:
         some, others = others, some
     return tuple(action for action in some if action.at <= others[0].at)
@@ -242,7 +240,7 @@ def _action(number: bytes, fields: Sequence[bytes]) -> Action | None:
 
 
 def _origin(kept: object) -> Origin:
-    """Parse a stored origin; earlier releases stored none.
+    """Parse a stored origin. Earlier releases stored none.
 
     Raises:
         ValueError: It is no origin.

@@ -1,12 +1,12 @@
-"""A cache that replicas share, with one in this process in front of it.
+"""A cache for all replicas, with a cache of this process in front of it.
 
-Values never change, so a copy is as good as the original, also while the server is away.
-Only renders are replaced: a reader of the newest version sends the first bytes of the copy
-here, and the server returns the value if it differs.
+Values never change, so a copy is as good as the original, also while the server is away. Only
+renders are replaced. A reader of the newest version sends the first bytes of its copy, and the
+server returns the value if it differs.
 
-On the server: a key for each value, their order, their sizes and owners, the totals of each
-owner and the order of each owner's values. All except the values may name values that have
-expired already, never the reverse.
+On the server: a key for each value, their order, their sizes and owners, the totals of each owner
+and the order of each owner's values. All except the values may name expired values, never the
+reverse.
 """
 
 from __future__ import annotations
@@ -114,10 +114,10 @@ class SharedCache:
 
     Args:
         connection: The server.
-        local: The cache of this process; the server's has the same limits.
+        local: The cache of this process. The server's has the same limits.
         name: Distinguishes the caches on the server.
-        owner_of: Returns the owner of a value; raises `ValueError` if the value is not ours.
-        version_of: Returns the version of a value; of two values for a key the higher is newer.
+        owner_of: Returns the owner of a value. Raises `ValueError` if the value is not ours.
+        version_of: Returns the version of a value. The higher of two versions is newer.
     """
 
     def __init__(
@@ -143,25 +143,26 @@ class SharedCache:
         return await self._local.put(key, standing, owner=owner)
 
     async def get(self, key: str) -> bytes | None:
-        """Return the value of `key`, or None; a copy here may be of an older version."""
+        """Return the value of `key`, or None. A local copy may be of an older version."""
         copy = await self._local.get(key)
         return await self.newest(key) if copy is None else copy
 
     async def newest(self, key: str) -> bytes | None:
-        """Return the newest value of `key`: the server's, or the copy here while that is away.
+        """Return the newest value of `key`: the server's, or the copy here without the server.
 
-        A newer version that was made here while the server was away is written to the server.
+        If the copy is newer, because the server was away, it is written to the server.
         """
         copy = await self._local.get(key)
         try:
-            found: Any = await self._connection.run(
+            answer: Any = await self._connection.run(
                 _NEWEST, [self.key(key)], (copy or b"")[:HEAD_BYTES]
             )
         except UnavailableError:
             return copy
-        if found is None or found == 1:
+        # None: the server has none. 1: the copy is the newest.
+        if answer is None or answer == 1:
             return copy
-        standing, ttl_ms = found
+        standing, ttl_ms = answer
         owner = self._owner(standing)
         if owner is None:
             return copy
@@ -171,7 +172,7 @@ class SharedCache:
             taken = await self.replace(key, copy, standing=standing, owner=owner)
             return copy if taken else await self.newest(key)
         await self._local.replace(key, standing, standing=copy, owner=owner, ttl_s=ttl_ms / 1000)
-        return standing  # type: ignore[no-any-return] # it is what the server was given
+        return standing  # type: ignore[no-any-return] # redis-py has no type for it
 
     async def replace(self, key: str, value: bytes, *, standing: bytes, owner: str) -> bool:
         try:
@@ -188,7 +189,7 @@ class SharedCache:
         return True
 
     async def agree(self, key: str, value: bytes, *, owner: str) -> bytes:
-        """Store `value` on the server unless the key has one there or here; return it."""
+        """Store `value` on the server unless the key has a value. Return the key's value."""
         # A copy here may outlive a server that lost its data.
         copy = await self._local.get(key)
         if copy is not None:
@@ -204,7 +205,6 @@ class SharedCache:
         return await self._local.put(key, standing, owner=owner)
 
     async def holds_locally(self, key: str) -> bool:
-        """Return whether this process has a copy of the value of `key`."""
         return await self._local.get(key) is not None
 
     async def _put_readable(self, key: str, value: bytes, owner: str) -> bytes:
@@ -227,7 +227,6 @@ class SharedCache:
         )
 
     def key(self, key: str) -> Key:
-        """Return the server's key for the value of `key`."""
         return self._connection.key("string", self._name, "value", key)
 
     def _owner(self, standing: bytes) -> str | None:

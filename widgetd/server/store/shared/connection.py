@@ -1,13 +1,12 @@
-"""One Redis or Valkey server, for as long as it answers. The only module that knows redis-py.
+"""A connection to a Redis or Valkey server. The only module that knows redis-py.
 
     away --connected--> up --a command failed--> away      (one log line each)
 
-While the server is away, every command fails at once, so that no call waits for a server
-that is known to be gone; one loop goes on trying. The meaning of the scripts is documented
-beside them.
+While the server is away, every command fails at once, so no call waits for a dead server, and a
+loop goes on trying. The scripts are documented beside them.
 
-Values on the server may be another release's, or rubbish. Readers skip what they cannot
-read and count it here; a key of a type that is not ours is deleted.
+Values on the server may be another release's, or rubbish. Readers skip unreadable values and count
+them here. A key of another type than ours is deleted.
 """
 
 from __future__ import annotations
@@ -46,8 +45,8 @@ local function notify(stream, render, ...)
   return id
 end
 """
-"""Lua that notifies every replica of a new action or version. A replica that is a thousand
-notifications behind misses some; its readers find those at their next request."""
+"""Lua that notifies every replica of a new action or version. A replica a thousand notifications
+behind misses some. Its readers see the changes at their next request."""
 
 NUMBER = """
 local function number(text, least, most, otherwise)
@@ -59,8 +58,8 @@ end
 """Lua that reads a number between `least` and `most` from any value."""
 
 ANY_RENDER = ""
-"""The notification of a replica that has just connected: it may have deleted a key in the way of
-the stream, so that others missed notifications until then."""
+"""The notification of a newly connected replica. It may have deleted a key in the way of the
+stream, so others may have missed notifications until then."""
 
 _MAKE_ROOM = """
 -- KEYS: any. ARGV: of which type each is to be.
@@ -73,7 +72,7 @@ end
 return made
 """
 
-# A server that is full or read-only answers questions; only a write shows that it is of use.
+# A full or read-only server answers questions. Only a write shows whether it is of use.
 _CONNECT = NOTIFY + f"return notify(KEYS[1], '{ANY_RENDER}')"
 
 _REPLACED = NOTIFY + "return notify(KEYS[1], ARGV[1], 'version', ARGV[2])"
@@ -91,7 +90,7 @@ class Key(NamedTuple):
     Attributes:
         name: Its full name.
         kind: Its type on the server.
-        part: The part of the store that it belongs to.
+        part: Its part of the store.
     """
 
     name: str
@@ -100,7 +99,7 @@ class Key(NamedTuple):
 
 
 class UnavailableError(Exception):
-    """The server does not answer; the caller goes on without it."""
+    """The server does not answer. The caller goes on without it."""
 
 
 class StoreConnection:
@@ -108,9 +107,9 @@ class StoreConnection:
 
     Args:
         url: `redis://`, `rediss://`, `valkey://`, `valkeys://` or `unix://`.
-        prefix: First part of every key, in braces, so that a cluster keeps all on one node.
-        waiters: Readers to wake for each notification, and all when the server is back, because
-            notifications were missed in the meantime.
+        prefix: First part of every key, in braces, so a cluster keeps all on one node.
+        waiters: Readers to wake for each notification. All are woken when the server is back,
+            because notifications were missed in the meantime.
 
     Raises:
         ConfigError: The URL cannot be used (W0002).
@@ -131,19 +130,18 @@ class StoreConnection:
 
     @property
     def up(self) -> bool:
-        """Return whether the server answered its last command."""
         return self._state == "up"
 
     @property
     def skipped_count(self) -> int:
-        """Return the number of unreadable values found on the server."""
+        """Return the number of unreadable values on the server so far."""
         return self._skipped.total()
 
     def key(self, kind: Kind, *parts: str) -> Key:
         return Key(":".join((self._prefix, *parts)), kind, parts[0])
 
     def skip(self, part: str, count: int = 1) -> None:
-        """Count unreadable values; logged once for each part of the store."""
+        """Count unreadable values. They are logged once for each part of the store."""
         if count and not self._skipped[part]:
             _log.warning("store.skipped", server=self._server, part=part)
         self._skipped[part] += count
@@ -152,7 +150,7 @@ class StoreConnection:
         """Run a Lua script and return its result.
 
         Raises:
-            UnavailableError: It does not answer, or is known not to.
+            UnavailableError: The server does not answer, or is known to be away.
         """
         async with self._turns:
             if not self.up:
@@ -172,7 +170,7 @@ class StoreConnection:
 
     @asynccontextmanager
     async def maintain(self, on_connect: Callable[[], Awaitable[None]]) -> AsyncIterator[None]:
-        """Keep the connection open while the block runs, which starts after the first attempt.
+        """Keep the connection open while the block runs. The block starts after the first attempt.
 
         Args:
             on_connect: Called whenever the server is back, before readers are woken.
@@ -253,10 +251,10 @@ class StoreConnection:
         try:
             return await self._send(script, keys, arguments)
         except ResponseError:
-            made = await self._send(_MAKE_ROOM, keys, [key.kind for key in keys])
-            for key in compress(keys, made):
+            deleted = await self._send(_MAKE_ROOM, keys, [key.kind for key in keys])
+            for key in compress(keys, deleted):
                 self.skip(key.part)
-        # Also if there was nothing to delete: another replica may have done so meanwhile.
+        # Also if there was nothing to delete: another replica may have deleted it meanwhile.
         return await self._send(script, keys, arguments)
 
     async def _send(

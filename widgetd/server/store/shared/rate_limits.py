@@ -1,4 +1,4 @@
-"""Rate limits over all replicas; each replica's own while the server is away."""
+"""Rate limits over all replicas. Each replica has its own while the server is away."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from widgetd.server.store.limits import LIMITS
 from widgetd.server.store.rate_limits import ALLOWED, NO_SLOT, LocalRateLimits, RateLimits
 from widgetd.server.store.shared.connection import NUMBER, StoreConnection, UnavailableError
 
-# A bucket that is full again is the same as none, so its key lives until then.
+# A full bucket is the same as none, so its key lives until the bucket is full again.
 _TAKE = (
     NUMBER
     + """
