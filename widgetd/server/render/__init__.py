@@ -1,1 +1,1 @@
-"""Calls and results: validate, fill, render, store and encode; entries of tool lists."""
+"""Calls and results: validate, fill, render, store and encode. Entries of tool lists."""

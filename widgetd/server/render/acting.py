@@ -1,10 +1,10 @@
-"""Take the actions that tools of upstreams do: at most once, however often they are pressed.
+"""Runs actions of upstreams' tools: at most once, however often they are pressed.
 
     press -> operation -> confirmation -> claim -> (upstream) -> next version -> queue -> outcome
 
-An operation is what one press stands for, under whichever key, view or replica it arrives. The
-claim on it is stored before the upstream is called and never released, so an operation whose
-process ended before its outcome was stored may have been done, and is not done again.
+An operation is the effect of a press, under whichever key, view or replica the press arrives. The
+claim on it is stored before the upstream is called and never released. If the process ends before
+the outcome is stored, the operation may have been done, and is not done again.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ Status = Literal["done", "failed", "unsure"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Press:
-    """A press of a person, whose payload is accepted.
+    """A person's press, with an accepted payload.
 
     Attributes:
         render: The newest version of the render.
         widget: Its widget, as served now.
-        generation: The generation of the snapshot that serves it.
+        generation: The generation of the present snapshot.
         hidden: Dotted paths of passwords in the payload.
-        key: The client's idempotency key; empty without one.
-        version: The version that was shown.
-        token: The token of a confirmation; empty without one.
+        key: The client's idempotency key. Empty without one.
+        version: The version shown to the person.
+        token: The token of a confirmation. Empty without one.
     """
 
     render: StoredRender
@@ -68,7 +68,7 @@ class ActionOutcome:
 
     Attributes:
         note: A sentence for the user.
-        code: The code of the error; empty if it was done.
+        code: The code of the error. Empty if it was done.
     """
 
     status: Status
@@ -77,11 +77,11 @@ class ActionOutcome:
 
 
 Answered = tuple[dict[str, Any], StoredRender | None]
-"""The structured answer, and the render as it is shown then; None to show no other."""
+"""The structured answer, and the render to show then. None keeps the shown render."""
 
 
 def press_digest(render_id: str, version: int, action: str, payload: object) -> str:
-    """Return the operation of presses that have no other identity."""
+    """Return the operation of presses without another identity."""
     parts = [render_id, version, action, payload]
     text = orjson.dumps(parts, option=orjson.OPT_SORT_KEYS, default=dict)
     return blake2b(text, digest_size=16).hexdigest()
@@ -89,7 +89,7 @@ def press_digest(render_id: str, version: int, action: str, payload: object) -> 
 
 @dataclass(frozen=True, kw_only=True)
 class ActionRunner:
-    """Takes presses of bound actions."""
+    """Runs presses of bound actions."""
 
     store: Store
     rendering: Renderer
@@ -97,13 +97,13 @@ class ActionRunner:
     observers: Sequence[Observer] = ()
 
     async def press(self, press: Press) -> Answered:
-        """Take a press: ask for confirmation, do it, or report what came of it before.
+        """Run a press: ask for confirmation, do it, or report its earlier outcome.
 
         Raises:
             CallError: The operator does not allow it (W5011), an expression cannot be evaluated
-                (W5007), it would send something else than the version that was shown (W2406), the
-                token is for something else (W5015), the shared store is away (W5017), or this
-                process ends (W2405).
+                (W5007), it would send something else than the shown version (W2406), the token is
+                for something else (W5015), the shared store is away (W5017), or this process ends
+                (W2405).
         """
         if isinstance(self.caller, DryRun):
             return await self._dry_run(press, self.caller)
@@ -139,13 +139,13 @@ class ActionRunner:
         return repeat_answer(press.action.type, outcome, render), render
 
     async def find_earlier(self, render_id: str, key: str) -> ActionOutcome | None:
-        """Return the outcome of the operation that a client's key stands for; None without one."""
-        known = await self.store.idempotency.recall(_key_of(render_id, key))
-        return None if known is None else await self.find_outcome(str(known[_STORED]))
+        """Return the outcome of the operation under a client's key, or None without one."""
+        record = await self.store.idempotency.recall(_key_of(render_id, key))
+        return None if record is None else await self.find_outcome(str(record[_STORED]))
 
     async def find_outcome(self, operation: str) -> ActionOutcome | None:
-        found = await self.store.idempotency.recall(_outcome_key(operation))
-        return None if found is None else ActionOutcome(**found)
+        stored = await self.store.idempotency.recall(_outcome_key(operation))
+        return None if stored is None else ActionOutcome(**stored)
 
     async def _identify(self, press: Press) -> str:
         render_id, key = press.render.id, press.key
@@ -153,12 +153,12 @@ class ActionRunner:
         if not key:
             return same
         own = press_digest(render_id, 0, key, None) if press.action.note.repeat else same
-        # A retry arrives after the version that it was pressed in, so the key comes first.
-        # Were it this replica's alone, another would take the same press for another operation.
-        known = await self.store.idempotency.agree(
+        # A retry arrives when the render has a newer version, so the key comes first. All replicas
+        # must agree on it, or two of them would take the same press for two operations.
+        record = await self.store.idempotency.agree(
             _key_of(render_id, key), {_STORED: own}, owner=press.render.owner
         )
-        return str(known[_STORED])
+        return str(record[_STORED])
 
     @property
     def _confirmations(self) -> Confirmations:
@@ -173,7 +173,7 @@ class ActionRunner:
         return {"status": "confirm", "text": _question(press, title), "token": token}
 
     async def _check_token(self, press: Press, operation: str, request: Mapping[str, Any]) -> None:
-        """Check that the person agreed to this very request.
+        """Check the person's consent to this very request.
 
         Raises:
             CallError: They agreed to another press (W5015) or to another request (W2406).
@@ -182,7 +182,7 @@ class ActionRunner:
         agreed = await confirmations.take(press.token, owner=owner)
         if agreed is None or agreed.get(_STORED) != operation:
             if await self.store.idempotency.recall(_claim_key(operation)) is not None:
-                return  # the token was used by this very press, which was sent twice
+                return  # the token was used by this very press, sent twice
             problem = "the confirmation is for something else, was used, or has expired"
             raise CallError("W5015", f"{problem}; press again", recoverable=True)
         if parse_json(str(agreed.get("request", "null"))) != request:
@@ -202,7 +202,7 @@ class ActionRunner:
         render, outcome = await self._commit(press, operation, outcome, value)
         pressed = press.render
         origin = Origin(owner=pressed.owner, elevated=pressed.elevated, labels=pressed.labels)
-        with suppress(CallError):  # a full queue must not hide from the user what was done
+        with suppress(CallError):  # a full queue must not hide the outcome from the user
             await self.store.actions.append(
                 pressed.id,
                 press.action.type,
@@ -228,10 +228,10 @@ class ActionRunner:
     async def _commit(
         self, press: Press, operation: str, outcome: ActionOutcome, value: Any
     ) -> tuple[StoredRender | None, ActionOutcome]:
-        """Store the outcome, and then the next version of the render, which wakes waiting requests.
+        """Store the outcome, then the next version of the render.
 
         Returns:
-            The version, or None if the render is gone; and the outcome.
+            The version and the outcome. No version if the render is gone.
         """
         renders, is_stored = self.store.renders, False
         for _ in range(LIMITS.replace_tries):
@@ -247,7 +247,7 @@ class ActionRunner:
                 break
             try:
                 return await renders.replace(newest.id, change, after=newest.version), outcome
-            except CallError as error:  # W2406: another was faster; W2201: there are too many
+            except CallError as error:  # W2406: another was faster. W2201: there are too many
                 await anyio.sleep(error.retry_after_s or 0)
         return None, outcome
 
@@ -268,7 +268,7 @@ class ActionRunner:
 
         def change(standing: StoredRender) -> StoredRender:
             if drawn is not None:
-                # It stays live: pages that follow it have its feed asked with the same arguments.
+                # It stays live: for following pages, its feed is asked with the same arguments.
                 standing = replace(drawn, feed=standing.feed, request=standing.request)
             return replace(standing, follow=True, state=state, note=outcome.note)
 
@@ -282,7 +282,7 @@ class ActionRunner:
                 outcome = _describe_failure(CallError("W5013", ""), press.action.note.upstream)
                 await self._commit(press, operation, outcome, None)
                 continue
-            # Every outcome is a new version, which the store announces.
+            # Every outcome is a new version, and the store announces it.
             wait_s = min(left_s, LIMITS.outcome_poll_s)
             newer = await renders.wait_for_newer(press.render.id, after=version, timeout_s=wait_s)
             if isinstance(newer, StoredRender):
@@ -295,7 +295,7 @@ class ActionRunner:
         return outcome
 
     async def _dry_run(self, press: Press, dry: DryRun) -> Answered:
-        """Do everything but what others could notice."""
+        """Do everything without a visible effect for others."""
         note, render = press.action.note, press.render
         press.action.request(_arguments(render), press.payload, press.hidden)
         terms = dry.find_terms(note.upstream, note.tool)
@@ -305,23 +305,26 @@ class ActionRunner:
         answer = dry.answer(note.upstream, note.tool)
         outcome = _outcome_of(answer)
         change, outcome = await self._draw(press, render, outcome, answer.value)
-        made = replace(change(render), id=render.id, version=render.version + 1, press=render.press)
-        dry.remember(made)
-        return _to_answer(press.action.type, outcome, made), made
+        result = replace(
+            change(render), id=render.id, version=render.version + 1, press=render.press
+        )
+        dry.remember(result)
+        return _to_answer(press.action.type, outcome, result), result
 
 
 def repeat_answer(
     action: str, outcome: ActionOutcome, render: StoredRender | None
 ) -> dict[str, Any]:
-    """Return the answer to a press of an operation that has this outcome already."""
+    """Return the answer to a press of an operation with a known outcome."""
     return {**_to_answer(action, outcome, render), "repeated": True}
 
 
 def _build_request(press: Press) -> dict[str, Any]:
-    """Return what the press sends; it is the same for the newest version and the shown one.
+    """Return the request of a press, after checking that the person saw the same request.
 
     Raises:
-        CallError: It is not (W2406), or an expression cannot be evaluated (W5007).
+        CallError: The shown version sends something else (W2406), or an expression cannot be
+            evaluated (W5007).
     """
     action, render = press.action, press.render
     newest = _arguments(render)
@@ -329,22 +332,25 @@ def _build_request(press: Press) -> dict[str, Any]:
     mapped = render.mapped_at(press.version)
     if mapped is None:
         raise _change_error("it was changed many times since")
-    # Most versions change nothing that is sent.
+    # Most versions send the same.
     if mapped != render.mapped_at(render.version):
-        shown = dict(parse_json(mapped))
-        if action.request(shown, press.payload, press.hidden) != request:
-            raise _change_error(_describe_change(press, shown, newest))
-        texts = [action.question(one, press.payload, press.hidden) for one in (shown, newest)]
+        displayed = dict(parse_json(mapped))
+        if action.request(displayed, press.payload, press.hidden) != request:
+            raise _change_error(_describe_change(press, displayed, newest))
+        texts = [
+            action.question(arguments, press.payload, press.hidden)
+            for arguments in (displayed, newest)
+        ]
         if texts[0] != texts[1]:
             raise _change_error(f"the question is now: {texts[1]}")
     return request
 
 
-def _describe_change(press: Press, shown: Mapping[str, Any], newest: Mapping[str, Any]) -> str:
-    """Return what the press would send instead, without sensitive values."""
+def _describe_change(press: Press, displayed: Mapping[str, Any], newest: Mapping[str, Any]) -> str:
+    """Return the changes of the request since the shown version, without sensitive values."""
     before, after = (
-        press.action.request(one, press.payload, press.hidden, is_shown=True)
-        for one in (shown, newest)
+        press.action.request(arguments, press.payload, press.hidden, is_shown=True)
+        for arguments in (displayed, newest)
     )
     changes = [
         f"{name} is {to_text(after.get(name))} instead of {to_text(before.get(name))}"
@@ -406,7 +412,7 @@ def _key_of(render_id: str, key: str) -> str:
     return f"press {render_id} {key}"
 
 
-# The name that earlier releases store, so that replicas of both agree on a press.
+# The stored name of earlier releases. Replicas of both must agree on a press.
 _STORED = "deed"
 
 

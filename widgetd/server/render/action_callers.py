@@ -1,4 +1,4 @@
-"""The interface between presses and the upstreams that do them, and what answers in their place."""
+"""The interface between presses and the upstreams behind them, and a dry run in their place."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from widgetd.server.store.contract import StoredRender
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActionAnswer:
-    """The answer of a tool that an action called.
+    """The answer of an action's tool.
 
     Attributes:
-        is_done: Whether it was done; the tool reports a failure otherwise.
-        value: Its content, JSON; None if it has none.
-        words: The upstream's own words for people; empty without any.
+        is_done: Whether it was done. Otherwise the tool reports a failure.
+        value: Its content, JSON. None if it has none.
+        words: The upstream's own words for people, if any.
     """
 
     is_done: bool
@@ -42,7 +42,7 @@ class ActionTerms:
 
 
 class ActionCaller:
-    """Calls tools of upstreams for actions; this one is of a daemon without any."""
+    """Calls tools of upstreams for actions. The base class is for a daemon without upstreams."""
 
     def find_terms(self, _upstream: str, _tool: str) -> ActionTerms | None:
         return None
@@ -56,10 +56,10 @@ class ActionCaller:
         key: str,  # noqa: ARG002 - likewise
         principal: str,  # noqa: ARG002 - likewise
     ) -> ActionAnswer:
-        """Call a tool once for an operation; the upstream gets a stand-in for the principal.
+        """Call a tool once for an operation. The upstream gets a stand-in for the principal.
 
         Raises:
-            CallError: Nothing was done, or it is unknown whether something was (W5013).
+            CallError: Nothing was done, or the outcome is unknown (W5013).
         """
         raise not_allowed(upstream, tool)
 
@@ -71,9 +71,9 @@ def not_allowed(upstream: str, tool: str) -> CallError:
 
 @dataclass(eq=False)
 class DryRun(ActionCaller):
-    """Answers in place of upstreams, for pages on which a press must change nothing.
+    """Answers in place of upstreams, on pages without effect.
 
-    Nothing is sent, queued or stored: the next versions of renders are remembered here alone.
+    Nothing is sent, queued or stored. The next versions of renders are remembered here alone.
 
     Attributes:
         answers: By upstream and tool: `{"answer": ...}` or `{"error": "words"}`, and `confirm`.
@@ -88,10 +88,12 @@ class DryRun(ActionCaller):
         )
 
     def answer(self, upstream: str, tool: str) -> ActionAnswer:
-        """Return the prepared answer; without one, that it was done."""
-        found, note = self._find(upstream, tool), f"Dry run: {upstream}.{tool} was not called."
-        words = " ".join(str(part) for part in (note, found.get("error", "")) if part)
-        return ActionAnswer(is_done="error" not in found, value=found.get("answer"), words=words)
+        """Return the prepared answer. Without one, the action counts as done."""
+        prepared, note = self._find(upstream, tool), f"Dry run: {upstream}.{tool} was not called."
+        words = " ".join(str(part) for part in (note, prepared.get("error", "")) if part)
+        return ActionAnswer(
+            is_done="error" not in prepared, value=prepared.get("answer"), words=words
+        )
 
     def _find(self, upstream: str, tool: str) -> Mapping[str, Any]:
         return self.answers.get(upstream, {}).get(tool, {})

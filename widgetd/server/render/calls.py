@@ -1,7 +1,7 @@
 """The path of a call: arguments -> validate -> compute -> store -> result.
 
-Every way to ask for a widget ends here: its own tool, `render_widget`, `show_render`
-and a backend's POST. The transport is unknown here; the caller is an argument.
+Every request for a widget ends here: its own tool, `render_widget`, `show_render` and a backend's
+POST. The transport is unknown here. The caller is an argument.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ from widgetd.server.store.factory import Store
 T = TypeVar("T")
 
 CLIENT_VERSION_KEY = "widgetd/clientVersion"
-"""Key of a call's `_meta`: the version of the client that will show the widget."""
+"""Key of a call's `_meta`: the version of the drawing client."""
 
 RENDER_PREFIX = "r_"
 """Beginning of every id of a render."""
@@ -61,15 +61,19 @@ class Renderer:
 
     Attributes:
         journal: The journal of renders in progress.
-        feeds: Fills widgets that have a feed.
-        links: Writes addresses for clients that draw nothing; None for none.
+        feeds: Fills widgets with a feed.
+        links: Writes addresses for clients without views. None for none.
 
     Args:
         registry: The snapshot being served, to hide renders of widgets that became invisible.
-        images: The images that results bring along; None for none.
+        policy: The operator's settings for results.
+        store: Stores renders.
+        observers: Receive each render.
+        journal: The journal of renders in progress.
+        images: The inline images of results. None for none.
         system: Its clock, threads and random numbers.
-        clock: Returns the time in seconds since the epoch; None for that of `system`.
-        new_id: Returns a new render id; None for ids that cannot be guessed.
+        clock: Returns the time in seconds since the epoch. None for that of `system`.
+        new_id: Returns a new render id. None for unguessable ids.
     """
 
     def __init__(
@@ -110,8 +114,7 @@ class Renderer:
         """Render `widget` for `caller`, store the render and return its result.
 
         Raises:
-            CallError: The client is too old, the arguments do not fit, or the template fails on
-                them.
+            CallError: The client is too old, the arguments do not fit, or the template fails.
         """
         self._profile(widget, caller)  # before rendering: a refused call costs nothing
         owner, generation = caller.principal.name, caller.snapshot.generation
@@ -128,7 +131,7 @@ class Renderer:
         is_for_page: bool = False,
         profile: Literal["chatkit", "split"] | None = None,
     ) -> Result:
-        """Return the tool result that shows `render` to `caller`, see `tool_result`.
+        """Return the tool result of `render` for `caller`, see `tool_result`.
 
         Without a profile, the call decides.
 
@@ -137,23 +140,23 @@ class Renderer:
         """
         if profile is None:
             profile = self._profile(caller.snapshot.widgets.get(render.tool), caller)
-        # An id is known to more readers than the user whose page may press.
+        # More readers know the id than may press.
         if render.press and render.owner != caller.principal.name:
             render = replace(render, press="")
-        # A thousand pages that follow one render get the same result of each version.
+        # A thousand pages follow the same render and get the same result of each version.
         build = self._page_results if is_for_page else self._build_result
-        shown = self._images.inline(render.tree)
+        page_tree = self._images.inline(render.tree)
         client, draws, address = caller.client, draws_views(caller.client), ""
         if self.links is not None and not is_for_page and not draws:
             address = self.links.address(render, caller.principal)
-        # An open page learns that the theme was removed; a new one has it inside.
+        # An open page must learn of a removed theme. A new page has the theme inside.
         palette = self._registry.current.theme.json or (b"{}" if is_for_page else b"")
         return build(
             render,
             profile,
             client=client,
             prefix=caller.prefix,
-            shown=shown,
+            page_tree=page_tree,
             palette=palette,
             address=address,
             is_text_alone=not is_for_page and profile == caller.profile == "split" and not draws,
@@ -165,10 +168,10 @@ class Renderer:
         return profile_for(self._policy, widget, caller)
 
     async def load(self, render_id: str, caller: Caller) -> StoredRender:
-        """Return a stored render of a widget that `caller` may see.
+        """Return a stored render of a widget visible to `caller`.
 
         Raises:
-            CallError: There is none of that id, it expired, or it is hidden (W2007).
+            CallError: It does not exist, expired, or is hidden (W2007).
         """
         render = await self._store.renders.get(render_id)
         if render is None or self._is_hidden(render, caller):
@@ -178,12 +181,12 @@ class Renderer:
     async def wait_for_newer(
         self, render_id: str, caller: Caller, *, after: int, timeout_s: float
     ) -> StoredRender | Literal["timeout", "draining", "expired"]:
-        """Wait until a render has a later version than `after`; return it, or why there is none.
+        """Wait for a version of a render after `after`. Return it, or why there is none.
 
-        If the widgets get another theme, the version that is shown is returned again.
+        If the widgets get another theme, the present version is returned again.
 
         Raises:
-            CallError: There is none of that id, it expired, or it is hidden (W2007).
+            CallError: The render does not exist, expired, or is hidden (W2007).
         """
         render = await self.load(render_id, caller)
         with self.feeds.following(render), anyio.CancelScope() as waiting:
@@ -213,14 +216,14 @@ class Renderer:
         failed: bool = False,
         note: str = "",
     ) -> StoredRender:
-        """Replace a render by its next version; only its owner and admins may.
+        """Replace a render by its next version. Only its owner and admins may.
 
         Args:
             render_id: The render to replace.
-            arguments: The widget's new arguments; None keeps the tree.
-            caller: The client that replaces it.
-            tool: The widget that the render must be of; empty for any.
-            after: The version that must be the newest one; None for any.
+            arguments: The widget's new arguments. None keeps the tree.
+            caller: The replacing client.
+            tool: The expected widget of the render. Empty for any.
+            after: The expected newest version. None for any.
             failed: Whether the user's action could not be done.
             note: A sentence for the user, shown beneath the widget.
 
@@ -260,15 +263,15 @@ class Renderer:
         action: str = "",
         payload: Mapping[str, Any] = MappingProxyType({}),
     ) -> StoredRender:
-        """Draw a stored render in the local state of a page, as if a local action were taken there.
+        """Draw a stored render in the local state of a page, after a local action if there is one.
 
         Nothing is stored: the page keeps its state and sends it along.
 
         Args:
             render: The render.
             widget: Its widget, as it is served now.
-            state: The state of the page; names that it leaves out have their first values.
-            action: A local action that changes the state first; empty for none.
+            state: The state of the page. Missing names have their first values.
+            action: A local action to take first. Empty for none.
             payload: The payload of that action.
 
         Raises:
@@ -282,8 +285,8 @@ class Renderer:
             with self.journal.rendering(widget.key, self.journal.digest(arguments)):
                 now = complete
                 if action:
-                    known = widget.fill(arguments, state=now)
-                    now = widget.local.act(action, known, now, payload)
+                    values = widget.fill(arguments, state=now)
+                    now = widget.local.act(action, values, now, payload)
                 # They were valid when the render was made.
                 drawing = widget.draw(ValidArguments(arguments=arguments), state=now)
             return replace(
@@ -296,27 +299,25 @@ class Renderer:
         return await self._run(arguments, draw)
 
     async def hides_actions(self, render_id: str, caller: Caller) -> bool:
-        """Return whether actions are queued for a render that `caller` may not see.
-
-        Actions outlive their render, so the queue's own origin decides once the render expired.
-        """
+        """Return whether actions are queued for a render hidden from `caller`."""
         render = await self._store.renders.get(render_id)
         if render is not None:
             return self._is_hidden(render, caller)
+        # Actions outlive their render. After its end their own origin decides.
         waiting = await self._store.actions.read(render_id, timeout_s=0)
         audience = caller.principal.audience
-        return not all(audience.could_see(one.origin) for one in waiting.actions)
+        return not all(audience.could_see(action.origin) for action in waiting.actions)
 
     async def hides_render(self, render_id: str, caller: Caller) -> bool:
-        """Return whether a stored render exists that `caller` may not see."""
+        """Return whether a stored render exists and is hidden from `caller`."""
         render = await self._store.renders.get(render_id)
         return render is not None and self._is_hidden(render, caller)
 
     def _is_hidden(self, render: StoredRender, caller: Caller) -> bool:
         tool = render.tool
-        if not tool:  # a card, which asks the owner of a call
+        if not tool:  # a card, whose question is for the owner of a call
             return render.owner != caller.principal.name
-        # Both the widget at the time of the render, which may be gone, and today's must be visible.
+        # The widget must have been visible at the time of the render, and today's must be as well.
         saw = caller.principal.audience.could_see(render)
         served = tool in self._registry.current.widgets
         return not saw or (served and tool not in caller.snapshot.widgets)
@@ -324,7 +325,7 @@ class Renderer:
     async def store(self, render: StoredRender, *, follow: bool = False) -> StoredRender:
         """Store a render in the quota of its owner, and return it.
 
-        With `follow`, pages wait for newer versions even if it has no actions.
+        With `follow`, pages wait for newer versions even without actions.
         """
         if follow and not render.has_actions:
             render = replace(render, follow=True)
@@ -340,19 +341,19 @@ class Renderer:
         owner: str,
         is_filled: bool = False,
     ) -> StoredRender:
-        """Render `widget` for the principal `owner`, and do not store the render.
+        """Render `widget` for the principal `owner` without storing the render.
 
         With `is_filled`, the arguments are complete and no feed is asked.
 
         Raises:
-            CallError: The arguments do not fit, the feed fails, or the template fails on them.
+            CallError: The arguments do not fit, the feed fails, or the template fails.
         """
-        asked, filled = b"", None
+        request, filled = b"", None
         if is_filled:
             filled = Filled(checked=widget.check(arguments))
         elif widget.definition.sidecar.feeds and (feed := widget.feed) is not None:
             strict = self._policy.strict
-            asked = to_json(arguments) if feed.is_live else b""
+            request = to_json(arguments) if feed.is_live else b""
             filled = await self.feeds.fill(widget, feed, arguments, strict=strict, owner=owner)
         if filled is not None:
             arguments = filled.checked.arguments
@@ -360,10 +361,12 @@ class Renderer:
         evaluate = partial(self._evaluate, widget, arguments, filled, self.system.clock.steady_s())
         computed = await self._run(arguments, evaluate)
         render = self._complete(widget, computed, generation, owner)
-        if filled is not None and (filled.mark or asked):
+        if filled is not None and (filled.mark or request):
             text = f"{render.text} (as of {filled.as_of})" if filled.as_of else render.text
-            is_followed = render.follow or bool(asked)
-            render = replace(render, feed=filled.mark, text=text, request=asked, follow=is_followed)
+            is_followed = render.follow or bool(request)
+            render = replace(
+                render, feed=filled.mark, text=text, request=request, follow=is_followed
+            )
         return render
 
     async def _run(self, arguments: Mapping[str, Any], draw: Callable[[], T]) -> T:
@@ -383,8 +386,8 @@ class Renderer:
         """Render `widget` without storing the render, or complete the `drawing` of a call.
 
         Raises:
-            CallError: The arguments do not fit, the template fails on them, or they ended
-                widgetd before (W1014).
+            CallError: The arguments do not fit, the template fails, or they ended widgetd before
+                (W1014).
         """
         self._compiled.touch(widget)
         computed = self._evaluate(widget, arguments, None, self.system.clock.steady_s(), drawing)
@@ -425,23 +428,23 @@ class Renderer:
         )
         for observer in self._observers:
             observer.on_render(widget, drawing.steps)
-        # Equal for every render of the widget, and as slow to make as its tree.
-        if (known := self._constants.get(widget)) is None:
-            known = to_json(ui(widget).wire()), (widget.tool, *definition.tags)
-            self._constants[widget] = known
-        shown, labels = known
+        # Cached: equal for every render of the widget, and as slow to make as its tree.
+        if (constants := self._constants.get(widget)) is None:
+            constants = to_json(ui(widget).wire()), (widget.tool, *definition.tags)
+            self._constants[widget] = constants
+        encoded_ui, labels = constants
         actions = sidecar.actions
         acts = any(note.is_bound for note in actions.values())
         is_interactive = has_actions(drawing.tree, drawing.json)
-        local = given = mapped = b""
+        local = encoded = mapped = b""
         if acts or sidecar.state or any(part.is_live for part in sidecar.feeds):
             valid = drawing.arguments if drawing.valid is None else drawing.valid
             ids = drawing.arguments.keys() & set(sidecar.ids)
             valid = {**valid, **{name: drawing.arguments[name] for name in ids}}
-            given = to_json(valid)
+            encoded = to_json(valid)
             bound = widget.bound_actions.values()
             mapped = to_json(
-                {name: valid[name] for name in valid if any(one.reads(name) for one in bound)}
+                {name: valid[name] for name in valid if any(action.reads(name) for action in bound)}
             )
             if sidecar.state:
                 local = _local_mark(widget, valid, sidecar.state)
@@ -460,9 +463,9 @@ class Renderer:
             text=computed.text,
             body=computed.body,
             data=computed.data,
-            ui=shown,
+            ui=encoded_ui,
             local=local,
-            arguments=given,
+            arguments=encoded,
             mapped=((1, mapped),) if acts else (),
             has_actions=is_interactive,
             secret=bool(sidecar.sensitive),
@@ -475,7 +478,7 @@ class Renderer:
 
 
 class _Computed(NamedTuple):
-    """The results of a call, from whichever thread drew it."""
+    """The results of a drawing, from whichever thread."""
 
     drawing: Render
     duration_ms: float
@@ -494,7 +497,7 @@ def _local_mark(widget: Widget, arguments: Mapping[str, Any], state: Mapping[str
 
 
 def _draw_public(widget: Widget, drawing: Render) -> Mapping[str, Any] | None:
-    """Return the tree drawn without sensitive arguments; None if it cannot be."""
+    """Return the tree without sensitive arguments, or None if it cannot be drawn so."""
     sensitive = widget.definition.sidecar.sensitive
     if not sensitive:
         return drawing.tree
@@ -505,7 +508,7 @@ def _draw_public(widget: Widget, drawing: Render) -> Mapping[str, Any] | None:
 
 
 def check_client(widget: Widget, caller: Caller) -> None:
-    """Require a client version that `widget` supports; a client without a version passes.
+    """Require a client version with support for `widget`. A client without a version passes.
 
     Raises:
         CallError: The client is too old (W2010), or its version is invalid (W2006).
@@ -516,11 +519,11 @@ def check_client(widget: Widget, caller: Caller) -> None:
         return
     at = f"_meta.{CLIENT_VERSION_KEY}"
     least = parse_precedence(needed)
-    given = parse_precedence(version) if isinstance(version, str) else None
-    if given is None:
+    actual = parse_precedence(version) if isinstance(version, str) else None
+    if actual is None:
         problem = f'expected a version, as in "{needed}", got {version!r:.60}'
         raise CallError("W2006", problem, path=at)
-    if least is not None and given < least:
+    if least is not None and actual < least:
         raise CallError(
             "W2010",
             f"{widget.tool} needs a client of version {needed} or later, got {version}",
@@ -530,6 +533,6 @@ def check_client(widget: Widget, caller: Caller) -> None:
 
 
 def no_render(render_id: str) -> CallError:
-    """Return the error for a render that is unknown, expired or hidden (W2007)."""
+    """Return the error for an unknown, expired or hidden render (W2007)."""
     problem = f"there is no render '{render_id:.60}', or not any more; render the widget again"
     return CallError("W2007", problem, path="render_id")

@@ -1,10 +1,9 @@
 """Entries of `tools/list` as JSON, equal for legacy and modern clients.
 
-One invalid entry would break the whole list, so a widget that cannot have a valid one is not
-served. The SDK is only needed for schemas that ask clients to repeat arguments in HTTP
-headers, because it owns the rules for those.
+One invalid entry would break the whole list, so a widget without a valid entry is not served. The
+SDK owns the rules for arguments in HTTP headers. It is loaded only for schemas with such arguments.
 
-    Source: MCP specification, server/tools, "Tool"; MCP Apps 2026-01-26, "Tool metadata".
+Source: MCP specification, server/tools, "Tool"; MCP Apps 2026-01-26, "Tool metadata".
 """
 
 from __future__ import annotations
@@ -29,13 +28,13 @@ READ_ONLY: Mapping[str, bool] = MappingProxyType(
         "readOnlyHint": True,
     }
 )
-"""Annotations of a tool without side effects, as rendering a widget is."""
+"""Annotations of a tool without side effects, such as a widget."""
 
 FED: Mapping[str, bool] = MappingProxyType({**READ_ONLY, "openWorldHint": True})
-"""Annotations of a widget that an upstream server fills."""
+"""Annotations of a widget with data from an upstream."""
 
 ASSUMED = "json-schema.org/draft/2020-12/schema"
-"""The draft that clients assume, so entries need not name it.
+"""The draft assumed by clients. Entries need not name it.
 
 Source: MCP specification 2025-11-25, basic, "JSON Schema Usage".
 """
@@ -47,23 +46,23 @@ CHARACTERS_OF_A_TOKEN = 4
 """An estimate for JSON, good enough for comparisons."""
 
 PARTS_FOR_MODELS = ("name", "title", "description", "inputSchema")
-"""The fields of an entry that hosts show to the model in every turn."""
+"""The fields of an entry for the model, in every turn."""
 
 HEADER_ANNOTATION = b'"x-mcp-header"'
-"""The key of a schema that asks clients to repeat an argument in an HTTP header."""
+"""The key of a schema for repeating an argument in an HTTP header."""
 
 
 def entry(fields: Mapping[str, Any]) -> bytes:
     """Encode a list entry: `{"name": ..., "title": ..., "inputSchema": {...}, ...}`."""
     schema = {key: value for key, value in fields["inputSchema"].items() if value is not None}
-    shown = {key: fields[key] for key in sorted(fields) if fields[key] not in ({}, [])}
-    listed = {**shown, "inputSchema": schema}
+    present = {key: fields[key] for key in sorted(fields) if fields[key] not in ({}, [])}
+    listed = {**present, "inputSchema": schema}
     # Copied, because orjson's result keeps its oversized buffer.
     return bytes(memoryview(orjson.dumps(listed, default=dict)))
 
 
 def tokens_of_entry(entry: bytes) -> int:
-    """Return the tokens that an entry costs a model in every turn."""
+    """Return the tokens of an entry for a model in every turn."""
     fields = orjson.loads(entry)
     return len(orjson.dumps([fields[part] for part in PARTS_FOR_MODELS])) // CHARACTERS_OF_A_TOKEN
 
@@ -80,9 +79,9 @@ def tool_entry(
 
     Args:
         widget: The widget.
-        has_view: Whether the server has a page that draws results.
-        formats: Whether the schema includes `format`, which is enforced in any case.
-        image_origins: Origins from which every page may load images.
+        has_view: Whether the server has a page for results.
+        formats: Whether the schema includes `format`. It is enforced in any case.
+        image_origins: Origins of images for every page.
         reserved: The names of widgetd's own tools.
 
     Raises:
@@ -122,9 +121,9 @@ def entry_fields(
 ) -> dict[str, Any]:
     """Return the fields of a widget's list entry.
 
-    The schema omits what costs tokens and tells a model nothing that it would not do anyway:
-    `$schema` if it names the draft that clients assume, generous lengths of texts, and every
-    `format` unless `formats` is set. Calls are held to all of it.
+    The schema omits keywords that cost tokens and hardly help a model: `$schema` of the assumed
+    draft, generous lengths of texts, and every `format` unless `formats` is set. Calls are held to
+    all of them.
     """
     definition, image, schema = widget.definition, widget.icon, widget.input_schema
     if ASSUMED in str(schema.get("$schema")):
@@ -160,10 +159,8 @@ def page_meta(uri: str) -> dict[str, Any]:
 
 
 def page_uri(widget: Widget, image_origins: Collection[str] = ()) -> str:
-    """Return the URI of a widget's page, which differs where its policy does.
-
-    The widget's own image origins are in the digest of its page, those of every page are not.
-    """
+    """Return the URI of a widget's page. It differs with the page's policy."""
+    # The digest covers the widget's own image origins, but not those of every page.
     digest = widget.page_digest
     if image_origins:
         policy = " ".join((digest, *sorted(image_origins)))
@@ -172,9 +169,9 @@ def page_uri(widget: Widget, image_origins: Collection[str] = ()) -> str:
 
 
 def view_uri(tool: str, page: str = "") -> str:
-    """Return the URI of a widget's page, with its digest, since hosts cache pages by URI.
+    """Return the URI of a widget's page, with its digest. Hosts cache pages by URI.
 
-    The URI without it is that of earlier releases, which is still answered.
+    Earlier releases used the URI without the digest. It is still answered.
     """
     return f"ui://widgetd/{tool}{page and f'.{page}'}.html"
 

@@ -25,7 +25,7 @@ class MetaModel(BaseModel):
 
 
 class UiMetadata(MetaModel):
-    """The component that shows the widget, with the author's hints."""
+    """The component of the widget, with the author's hints."""
 
     component: str
     version: str
@@ -47,14 +47,14 @@ class Ui(MetaModel):
 
 
 class LocalMark(MetaModel):
-    """The local state of a page, and what its page needs to change it.
+    """The local state of a page, with everything to change it.
 
     Attributes:
-        state: The state in which the tree was drawn, by name.
-        actions: The actions that change the state and nothing else, by type.
-        program: The digest of the program by which a page can draw the next tree; absent where
-            pages have none, or the widget has sensitive fields, so that the server draws it.
-        arguments: The arguments that the tree was drawn from, beside a program.
+        state: The drawn state, by name.
+        actions: The actions without effect beyond the state, by type.
+        program: The digest of the page's program for the next tree. Absent if pages have none, or
+            the widget has sensitive fields, so the server must draw it.
+        arguments: The drawn arguments, beside a program.
     """
 
     state: Mapping[str, Any]
@@ -68,15 +68,15 @@ class RenderMark(MetaModel):
 
     Attributes:
         mended: Sentences on coerced arguments.
-        source: The part of the file that was drawn, if it has both a template and JSX.
-        follow: Whether the render may be replaced, so that pages should call `follow_render`.
-        repeat: Actions that are taken again at each press; all others once in each version.
-        version: Version number of a replaced render; absent in the first version.
-        state: Outcome of the user's action; absent in the first version.
+        source: The drawn part of a file with both a template and JSX.
+        follow: Whether the render may be replaced, so pages should call `follow_render`.
+        repeat: Actions to take again at each press. All others are taken once in each version.
+        version: Version number of a replaced render. Absent in the first version.
+        state: Outcome of the user's action. Absent in the first version.
         note: A sentence for the user, shown beneath the widget.
-        local: The local state, of a widget that has one.
-        tell: A line for the model about what changed by itself.
-        press: The page sends it with a press; only clients that draw get it.
+        local: The local state, if any.
+        tell: A line for the model about changes by a feed.
+        press: Sent with a press by the page. Only drawing clients get it.
     """
 
     id: str
@@ -97,7 +97,7 @@ class RenderMark(MetaModel):
 
 
 class FeedPartMark(MetaModel):
-    """The answer of one among several feeds; without `at` there has been none."""
+    """The answer of one of several feeds. Without `at` there has been none."""
 
     name: str
     upstream: str
@@ -109,9 +109,9 @@ class FeedPartMark(MetaModel):
 
 
 class FeedMark(MetaModel):
-    """`_meta["widgetd/feed"]`: the upstream answer that filled the arguments.
+    """`_meta["widgetd/feed"]`: the upstream answer behind the arguments.
 
-    Of several it is the oldest, `stale` says that one of them is, and `parts` has each.
+    Of several answers it is the oldest. `stale` covers all of them, and `parts` has each.
     """
 
     upstream: str
@@ -141,7 +141,7 @@ class Envelope(BaseModel):
     Attributes:
         ui: The type of response and its metadata.
         render: The render.
-        feed: The upstream answer that filled its arguments.
+        feed: The upstream answer behind its arguments.
         widget: The widget's root in profile `split`.
         icons: SVG shapes of the Lucide icons in the root, `[["path", {"d": "…"}], …]` each.
         palette: The style variables of the folder's theme, by theme.
@@ -160,7 +160,7 @@ class Envelope(BaseModel):
 
 
 class _Sent(NullFreeJsonSchema):
-    """A generator of the schema of what is sent, where defaults other than null are present."""
+    """A schema generator for sent values: defaults other than null are present."""
 
     def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
         return self.generate_inner(schema["schema"])
@@ -175,7 +175,7 @@ class _Sent(NullFreeJsonSchema):
 
 
 def encode_render(render: StoredRender, *, is_for_page: bool = False) -> bytes:
-    """Return `_meta["widgetd/render"]` as JSON, with `press` if only a page reads it."""
+    """Return `_meta["widgetd/render"]` as JSON, with `press` for pages alone."""
     press = {"press": render.press} if is_for_page and render.press else {}
     return to_json({**render.metadata(), **press})
 

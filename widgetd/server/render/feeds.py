@@ -1,4 +1,4 @@
-"""The interface between a call and the feeds that fill its widget from upstream servers."""
+"""The interface between a call and the feeds from upstream servers."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class Filled:
     """The result of a feed.
 
     Attributes:
-        checked: Arguments that are valid by the author's whole schema.
-        mark: `_meta["widgetd/feed"]` as JSON; empty if the caller's arguments sufficed.
-        as_of: The time of a stale answer, for the text; empty otherwise.
+        checked: Arguments that fit the author's whole schema.
+        mark: `_meta["widgetd/feed"]` as JSON. Empty if the caller's arguments sufficed.
+        as_of: The time of a stale answer, for the text. Empty otherwise.
     """
 
     checked: ValidArguments
@@ -30,40 +30,40 @@ class Filled:
 
 
 class Feeds:
-    """Fills widgets; this one is of a daemon without upstreams."""
+    """Fills widgets. The base class is for a daemon without upstreams."""
 
     async def fill(
         self,
         widget: Widget,
         feed: Feed,
-        given: Mapping[str, Any],
+        arguments: Mapping[str, Any],
         *,
         strict: bool,
         owner: str,  # noqa: ARG002 - nothing is stored here
     ) -> Filled:
-        """Complete the arguments that were given; a new answer counts against the owner's share.
+        """Complete the arguments of a call. A new answer counts against the owner's share.
 
         Raises:
             CallError: The caller's arguments do not fit (W2002), or the feed fails (W5001 to
                 W5010).
         """
-        asked = feed.asked.check(dict(given), strict=strict)
+        request = feed.asked.check(dict(arguments), strict=strict)
         if feed.can_fail:
-            return Filled(checked=widget.check(asked.arguments, strict=strict))
+            return Filled(checked=widget.check(request.arguments, strict=strict))
         name = feed.sources[0].part.upstream
         problem = f"there is no upstream '{name}', which fills this widget"
         raise CallError("W5001", f"{problem}; start widgetd with --upstreams")
 
-    def is_at_hand(self, _widget: Widget, _feed: Feed, _given: Mapping[str, Any]) -> bool:
-        """Return whether a cached answer would do, so that filling needs no waiting."""
+    def is_at_hand(self, _widget: Widget, _feed: Feed, _arguments: Mapping[str, Any]) -> bool:
+        """Return whether a cached answer would do, without waiting."""
         return True
 
     def following(
         self, _render: StoredRender, _linger_s: float | None = None
     ) -> AbstractContextManager[None]:
-        """Keep a render up to date during the block, if its widget has a live feed.
+        """Update a render during the block, if its widget has a live feed.
 
-        The second argument is the time for which it is kept up to date after the block; None for
-        the time between two questions of a page.
+        The second argument is the time of updates after the block. None for the time between two
+        questions of a page.
         """
         return nullcontext()

@@ -1,6 +1,6 @@
-"""Hosts whose behaviour a client does not declare, by the name that it sends.
+"""Hosts with undeclared behaviour, by client name.
 
-Source: what `docs/hosts.md` shows of each host, with the thread or the run that shows it.
+Source: `docs/hosts.md`, with the thread or the run behind each statement.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ class Host:
     """A host, and its treatment of results.
 
     Attributes:
-        profile: `split` if it shows structured content to the model, which must not see the tree.
+        profile: `split` if it shows structured content to the model. The model must not see the
+            tree.
         draws: Whether it draws MCP Apps views without declaring the extension.
-        shows_meta: Whether it passes `_meta` to the model, so that only an id may be in it.
+        shows_meta: Whether it passes `_meta` to the model, so only an id may be in it.
     """
 
     profile: Literal["chatkit", "split"] = "split"
@@ -29,7 +30,7 @@ class Host:
 
 
 UNKNOWN = Host(profile="chatkit")
-"""Programs, and hosts that behave as they declare."""
+"""Programs, and hosts with honest declarations."""
 
 HOSTS: Mapping[str, Host] = MappingProxyType(
     {
@@ -52,10 +53,9 @@ HOSTS: Mapping[str, Host] = MappingProxyType(
 
 
 def host_of(client: ClientInfo) -> Host:
-    """Return what is known of a client's host."""
     return HOSTS.get(client.name, UNKNOWN)
 
 
 def draws_views(client: ClientInfo) -> bool:
-    """Return whether the client declares that it draws MCP Apps views, or is known to."""
+    """Return whether the client draws MCP Apps views, by its declaration or by its name."""
     return client.apps or host_of(client).draws

@@ -1,8 +1,8 @@
-"""Images that results bring along as `data:`, for hosts that load none from elsewhere.
+"""Inline images of results as `data:`, for hosts without access to other origins.
 
-Only from origins that the operator names: who writes a template or an argument must not be able to
-make this server fetch an address. The address that was checked is the one that is connected to;
-no redirect is followed, and only raster images are taken, because SVG is a document.
+Only from the operator's origins: authors of templates and arguments must not make this server fetch
+an address. The request goes to the checked address, without redirects. Only raster images are
+taken, because SVG is a document.
 
 Source: modelcontextprotocol/ext-apps#761, anthropics/claude-ai-mcp#40.
 """
@@ -36,14 +36,14 @@ _RASTERS = (
     ("image/webp", b"RIFF", b"WEBP"),
     ("image/avif", b"", b"ftypavif"),
 )
-"""Media types with the bytes at 0, and at 8 or 4, that such an image has."""
+"""Media types with their first bytes, and further bytes at 8 or 4."""
 
 
 class InlineImages:
-    """The images of some origins, as `data:` URIs by address; those used last are cached.
+    """The images of some origins, as `data:` URIs by address. The most recently used are cached.
 
     Args:
-        origins: Origins that the operator allows; none switches all this off.
+        origins: Origins of the operator. None of them switches all this off.
         allow_private: Whether addresses on this network may be connected to.
     """
 
@@ -53,11 +53,13 @@ class InlineImages:
         self._cached: OrderedDict[str, tuple[float, bytes]] = OrderedDict()
 
     async def fetch(self, tree: bytes) -> None:
-        """Fetch the images of a tree's JSON that are not cached; what cannot be had is left out."""
+        """Fetch the images of a tree's JSON. Failures are left out."""
         if not self._origins:
             return
         now = SYSTEM.clock.steady_s()
-        missing = [one for one in self._find(tree) if self._cached.get(one, (0.0,))[0] <= now]
+        missing = [
+            address for address in self._find(tree) if self._cached.get(address, (0.0,))[0] <= now
+        ]
         if not missing:
             return
         import httpx2  # noqa: PLC0415 - most daemons fetch no images
@@ -73,7 +75,6 @@ class InlineImages:
                     tasks.start_soon(self._keep, client, url)
 
     def inline(self, tree: bytes) -> bytes:
-        """Return `tree` with the cached images in place of their addresses."""
         left = LIMITS.images_bytes
         for url in self._find(tree) if self._cached else ():
             image = self._cached.get(url, (0.0, b""))[1]
@@ -85,24 +86,24 @@ class InlineImages:
         return tree
 
     def _find(self, tree: bytes) -> list[str]:
-        found = dict.fromkeys(image[2].decode() for image in read_tokens(_IMAGE, tree))
+        urls = dict.fromkeys(image[2].decode() for image in read_tokens(_IMAGE, tree))
         return [
             url
-            for url in found
+            for url in urls
             if (origin := _ORIGIN.match(url))
             and not find_blocked((origin[1].lower(),), self._origins)
         ][: LIMITS.images]
 
     async def _keep(self, client: httpx2.AsyncClient, url: str) -> None:
         image = await self._get(client, url)
-        # What could not be had is not asked for again at once either.
+        # Failures are cached, too: a dead origin must not delay every call.
         self._cached[url] = (SYSTEM.clock.steady_s() + LIMITS.cached_image_s, image)
         self._cached.move_to_end(url)
         if len(self._cached) > LIMITS.cached_images:
             self._cached.popitem(last=False)
 
     async def _get(self, client: httpx2.AsyncClient, url: str) -> bytes:
-        """Return the image as a `data:` URI; empty if it is none, or cannot be had."""
+        """Return the image as a `data:` URI, empty if it is no image, or cannot be had."""
         import httpx2  # noqa: PLC0415 - as above
 
         content = b""
@@ -122,7 +123,7 @@ class InlineImages:
 
 
 def to_data_uri(content: bytes) -> bytes:
-    """Return a raster image, known by its first bytes, as a `data:` URI; empty for others."""
+    """Return a raster image, known by its first bytes, as a `data:` URI, empty for others."""
     for kind, start, later in _RASTERS:
         if content.startswith(start) and (not later or later in content[4:16]):
             return b"data:%b;base64,%b" % (kind.encode(), b64encode(content))

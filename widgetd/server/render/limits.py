@@ -1,4 +1,4 @@
-"""Limits and times of renders, bound actions and images that results bring along."""
+"""Limits and times of renders, bound actions and inline images."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ class RenderLimits:
 
     Attributes:
         threaded_values: Values from which arguments are validated and rendered in a worker thread.
-        outcome_margin_s: Time beyond an upstream's own timeout after which the process that took
-            a press counts as ended, so that the outcome is unknown.
+        outcome_margin_s: Time beyond an upstream's own timeout until the process of a press counts
+            as ended, and the outcome as unknown.
         outcome_poll_s: Interval between two looks for the outcome of another replica's press.
-        replace_tries: Attempts to replace a render that others replace at the same time.
-        dry_renders: Renders that the dry runs of one page or session remember.
-        question_chars: A request that a person is asked about; a longer one is refused.
-        line_chars: The line about an action that a model reads.
-        page_results: Results for pages that are kept for others that follow the same render.
-        images: Images of one result that are fetched.
-        image_bytes: Size of one of them.
-        images_bytes: Size of all of them in one result, as `data:` URIs.
-        images_s: Time to fetch those of one result; later ones are left out.
-        cached_images: Images that are not fetched again.
-        cached_image_s: Time for which one, or that it cannot be had, is kept.
+        replace_tries: Attempts to replace a render against concurrent replacements.
+        dry_renders: Remembered renders in the dry runs of a page or session.
+        question_chars: Size of a question to a person. A longer question is refused.
+        line_chars: Length of the line about an action, for the model.
+        page_results: Cached results for pages. Other pages follow the same render.
+        images: Fetched images of a result.
+        image_bytes: Size of an image.
+        images_bytes: Size of all images of a result, as `data:` URIs.
+        images_s: Time to fetch the images of a result. Late images are left out.
+        cached_images: Cached images.
+        cached_image_s: Time for which an image, or its failure, is cached.
     """
 
     threaded_values: int = 4_000

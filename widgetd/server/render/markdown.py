@@ -1,7 +1,7 @@
-"""A tree as Markdown, for models and for clients that draw nothing.
+"""A tree as Markdown, for models and for clients without views.
 
-One walker: a component without a row of its own shows its children, so that every text of a tree is
-there. Icons, spacers and the look of things are left out.
+A component without a row of its own shows its children, so every text of a tree is there. Icons,
+spacers and the look of things are left out.
 """
 
 from __future__ import annotations
@@ -19,16 +19,13 @@ Node = Mapping[str, Any]
 _INLINE = frozenset(
     {"Badge", "Button", "Caption", "Icon", "Image", "Label", "Markdown", "Text", "Title"}
 )
-"""Components that stand beside each other in a row."""
+"""Components on a common line in a row."""
 
 _LINKS = ("url", "href", "link")
 
 
 def to_markdown(tree: Node, *, most_tokens: int = 0) -> str:
-    """Return the texts of `tree` as Markdown.
-
-    What is longer than `most_tokens` is left out, and the omission stated; 0 is no maximum.
-    """
+    """Return the texts of `tree` as Markdown, cut after `most_tokens` with a note, 0 for all."""
     lines = [line for line in _block(tree) if line.strip()]
     most = most_tokens * CHARACTERS_OF_A_TOKEN or inf
     ends = accumulate(len(line) + 1 for line in lines)
@@ -51,15 +48,15 @@ def _block(node: Node) -> list[str]:
 
 def _group(node: Node) -> list[str]:
     children = _children(node)
-    if node.get("type") == "Row" and all(one.get("type") in _INLINE for one in children):
-        return [" ".join(filter(None, (line for one in children for line in _block(one))))]
-    return [line for one in children for line in _block(one)]
+    if node.get("type") == "Row" and all(child.get("type") in _INLINE for child in children):
+        return [" ".join(filter(None, (line for child in children for line in _block(child))))]
+    return [line for child in children for line in _block(child)]
 
 
 def _children(node: Node) -> list[Node]:
     children = node.get("children")
     listed = children if isinstance(children, list) else [children]
-    return [one for one in listed if isinstance(one, Mapping)]
+    return [child for child in listed if isinstance(child, Mapping)]
 
 
 def _line(value: object) -> str:
@@ -85,9 +82,9 @@ def _button(node: Node) -> str:
     label = _line(node.get("label"))
     action = node.get("action") or node.get("onClickAction")
     payload = action.get("payload") if isinstance(action, Mapping) else None
-    given = payload if isinstance(payload, Mapping) else {}
-    links = (_line(given.get(name)) for name in _LINKS)
-    url = next((one for one in links if one.startswith(("http://", "https://"))), "")
+    fields = payload if isinstance(payload, Mapping) else {}
+    links = (_line(fields.get(name)) for name in _LINKS)
+    url = next((link for link in links if link.startswith(("http://", "https://"))), "")
     return f"[{label}]({url})" if url else label and f"[{label}]"
 
 
@@ -113,12 +110,12 @@ def _table(node: Node) -> list[str]:
 
 
 def _chart(node: Node) -> list[str]:
-    data = [one for one in node.get("data") or () if isinstance(one, Mapping)]
-    keys = list(dict.fromkeys(key for one in data for key in one))
-    series = [one for one in node.get("series") or () if isinstance(one, Mapping)]
-    names = {str(one.get("dataKey")): _line(one.get("label")) for one in series}
+    data = [entry for entry in node.get("data") or () if isinstance(entry, Mapping)]
+    keys = list(dict.fromkeys(key for entry in data for key in entry))
+    series = [entry for entry in node.get("series") or () if isinstance(entry, Mapping)]
+    names = {str(entry.get("dataKey")): _line(entry.get("label")) for entry in series}
     heads = [" ".join(filter(None, (_line(key), names.get(key, "")))) for key in keys]
-    cells = [heads, *([_line(one.get(key)) for key in keys] for one in data)]
+    cells = [heads, *([_line(entry.get(key)) for key in keys] for entry in data)]
     rows = [{"children": [{"value": cell} for cell in row]} for row in cells] if keys else []
     return _table({"children": rows})
 
@@ -129,10 +126,12 @@ def _field(node: Node) -> list[str]:
     if node.get("type") == "Checkbox":
         return [f"[{'x' if value is True else ' '}] {name}"]
     hidden = node.get("inputType") == "password"
-    options = [one for one in node.get("options") or () if isinstance(one, Mapping)]
-    labels = {one.get("value"): _line(one.get("label") or one.get("value")) for one in options}
-    shown = "" if hidden else labels.get(value, _line(value)) if value is not None else ""
-    parts = [f"{name}: {shown or '____'}"]
+    options = [option for option in node.get("options") or () if isinstance(option, Mapping)]
+    labels = {
+        option.get("value"): _line(option.get("label") or option.get("value")) for option in options
+    }
+    text = "" if hidden else labels.get(value, _line(value)) if value is not None else ""
+    parts = [f"{name}: {text or '____'}"]
     if labels:
         parts.append(f"({' / '.join(labels.values())})")
     if placeholder := _line(node.get("placeholder")):
@@ -166,4 +165,4 @@ _BLOCKS: Mapping[str, Callable[[Node], list[str]]] = MappingProxyType(
         "Title": lambda node: [f"## {_line(node.get('value'))}"],
     }
 )
-"""How each component is written; any other one shows its children."""
+"""How each component is written. All others show their children."""

@@ -1,4 +1,4 @@
-"""Calls as front-end tests want them: always valid, and the same bytes for the same seed."""
+"""Calls for front-end tests: always valid, with the same bytes for the same seed."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def mocks(
         seed: The same seed gives the same calls.
         count: The number of calls, from this seed on.
         profile: The profile of the results.
-        snapshot: The snapshot that serves it, whose generation the results name; by default one
-            that serves nothing else.
+        snapshot: The snapshot of the widget. The results name its generation. By default a snapshot
+            with nothing else.
 
     Returns:
         `[{"arguments": {...}, "result": {"content": [...], "structuredContent": {...}, ...}}]`.
@@ -64,9 +64,9 @@ def mocks(
 def answer(
     widget: Widget, snapshot: Snapshot, arguments: Mapping[str, Any], *, policy: Policy, name: str
 ) -> dict[str, Any]:
-    """Build the result of one call on the wire, the same in every run.
+    """Build the result of a call on the wire, the same in every run.
 
-    With the widget, `name` decides the render's id.
+    `name` and the widget decide the render's id.
 
     Raises:
         CallError: The arguments do not fit, or the template fails on them.

@@ -1,6 +1,6 @@
-"""The parts of a widget that can be read by themselves: its texts, schema, actions and problems.
+"""The parts of a widget as resources: its texts, schema, actions and problems.
 
-A part that a widget lacks does not exist.
+A missing part does not exist.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def _problems(widget: Widget, snapshot: Snapshot, image_origins: Collection[str]
 
 
 _ReadPart = Callable[[Widget, Snapshot, Collection[str]], str | None]
-"""Reads a part; the last argument is the origins of images that settings allow every widget."""
+"""Reads a part. The last argument holds the origins of images for every widget."""
 
 PARTS: Mapping[str, tuple[str, _ReadPart]] = {
     "template": (TEXT, lambda widget, *_: widget.definition.template),
@@ -55,4 +55,4 @@ PARTS: Mapping[str, tuple[str, _ReadPart]] = {
     ),
     "problems": (JSON, _problems),
 }
-"""The parts by name: the media type, and the function that reads one; None if there is none."""
+"""The parts by name: the media type, and the function for reading the part, or None."""

@@ -1,4 +1,4 @@
-"""The text by which a person decides on a request, in pages, on cards and in elicitation."""
+"""The text of a question to a person, in pages, on cards and in elicitation."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from widgetd.core.schema.json_values import to_json
 from widgetd.server.render.limits import LIMITS
 
 _BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0") | set(map(chr, range(0xFE00, 0xFE10)))
-"""Characters that count as printable and show nothing."""
+"""Printable characters without a visible shape."""
 
 
 def write_question(title: str, arguments: Mapping[str, Any]) -> str:
@@ -24,7 +24,7 @@ def write_question(title: str, arguments: Mapping[str, Any]) -> str:
 
 
 def list_arguments(arguments: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return the arguments as a person reads them, complete, and the short ones first.
+    """Return the arguments for a person, complete, and the short arguments first.
 
     Raises:
         CallError: They are too long for a person (W2403).
@@ -43,7 +43,7 @@ def list_arguments(arguments: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def escape_hidden(text: str) -> str:
-    """Return a text whose line breaks, controls and invisible characters are escapes."""
+    """Escape line breaks, controls and invisible characters."""
     return "".join(
         char if char.isprintable() and char not in _BLANK else ascii(char)[1:-1] for char in text
     )

@@ -1,7 +1,7 @@
-"""Typed responses for Python programs that are clients of widgetd.
+"""Typed responses for Python clients of widgetd.
 
-A result has two profiles and an error form; here it is one of two types, whichever client
-library received it.
+A result has two profiles and an error form. Here it is one of two types, whatever the client
+library.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ class ClientResult(Protocol):
 
     @property
     def content(self) -> Sequence[ContentBlock]:
-        """Return the blocks for the model."""
+        """The blocks for the model."""
 
     @property
     def structured_content(self) -> Any:
-        """Return the data for programs; some hosts show it to the model."""
+        """The data for programs. Some hosts show it to the model."""
 
     @property
     def meta(self) -> Mapping[str, Any] | None:
-        """Return the metadata for the page that shows the widget."""
+        """The metadata for the page of the widget."""
 
 
 class Facts(MetaModel):
-    """The data that a model gets in place of the tree; the sidecar adds fields."""
+    """The model's data in place of the tree. The sidecar adds fields."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -48,9 +48,9 @@ class Shown(MetaModel):
         text: The text for the model.
         ui: The type of response and its metadata.
         render: The render's id, widget and version.
-        tree: The widget's root; None if it is too large to be inline, see `link`.
-        facts: The model's data; None if the model gets the tree.
-        link: The URI of a root that is too large to be inline.
+        tree: The widget's root. None if it is too large to be inline, see `link`.
+        facts: The model's data. None if the model gets the tree.
+        link: The URI of a root too large to be inline.
     """
 
     text: str

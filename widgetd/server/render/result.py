@@ -1,7 +1,7 @@
-"""Tool results: which reader gets which part of a render.
+"""Tool results: the parts of a render for each reader.
 
-`content` is a short text for the model, `structuredContent` is the widget (profile `chatkit`)
-or a few facts (profile `split`), and `_meta` is for the page that shows the widget.
+`content` is a short text for the model, `structuredContent` is the widget (profile `chatkit`) or a
+few facts (profile `split`), and `_meta` is for the widget's page.
 
 Source: MCP specification, server/tools, "Tool Result"; MCP Apps 2026-01-26.
 """
@@ -30,16 +30,16 @@ from widgetd.server.store.contract import StoredRender
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """A tool result whose parts are JSON.
+    """A tool result in parts, each as JSON.
 
-    `json` joins them into the bytes to send; `values` parses the same bytes into objects for
+    `json` joins them into the bytes to send. `values` parses the same bytes into objects for
     FastMCP and the SDK.
 
     Attributes:
         content: The array of blocks for the model.
-        structured: The object for programs; empty without one.
-        meta: The object for the page that shows the widget; empty without one.
-        code: The error's code, as `W2002`; empty without one.
+        structured: The object for programs. Empty without one.
+        meta: The object for the widget's page. Empty without one.
+        code: The error's code, as `W2002`. Empty without one.
     """
 
     content: bytes
@@ -53,7 +53,7 @@ class Result:
 
         Args:
             stamp: The server's entry in a modern result's `_meta`, as
-                `"io.modelcontextprotocol/serverInfo":{...}`; empty in the legacy era.
+                `"io.modelcontextprotocol/serverInfo":{...}`. Empty in the legacy era.
         """
         meta = b",".join(filter(None, (self.meta[1:-1], stamp)))
         return b'{%b"content":%b,%b"isError":%b%b}' % (
@@ -78,19 +78,19 @@ Text = Literal["summary", "json", "markdown"]
 
 
 FIRST_WITH_STRUCTURE = "2025-06-18"
-"""The first protocol version whose results have structured content."""
+"""The first protocol version with structured content."""
 
 PRIORITIES: Mapping[str, float] = MappingProxyType({"high": 1.0, "low": 0.2})
-"""The sidecar's priority as a content annotation; `medium` has none."""
+"""The sidecar's priority as a content annotation. `medium` has none."""
 
 MISSPELLING = 0.85
-"""Likeness of two names from which one is a misspelling of the other, whatever they mean."""
+"""Likeness from which a name is a misspelling of another, whatever they mean."""
 
 RENDERS = "widgetd://renders/"
 """URI prefix of stored renders."""
 
 PROFILE_KEY = "widgetd/profile"
-"""Key of a call's `_meta` that sets the profile of this call."""
+"""Key of a call's `_meta` with the profile of this call."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,11 +98,11 @@ class Policy:
     """The operator's settings for results.
 
     Attributes:
-        profile: The profile of clients that no other rule covers.
-        profiles: Profiles by client name; they take precedence over `profile`.
+        profile: The profile of clients without another rule.
+        profiles: Profiles by client name. They take precedence over `profile`.
         text: Whether `content` is the summary, mirrors the tree or describes it.
-        text_tokens: Maximum tokens of a description; 0 for no maximum.
-        strict: Whether arguments that need coercion are refused.
+        text_tokens: Maximum tokens of a description. 0 for no maximum.
+        strict: Whether arguments in need of coercion are refused.
         inline_max_bytes: Size from which a tree is replaced by a link.
     """
 
@@ -135,10 +135,10 @@ def ui(widget: Widget) -> Ui:
 
 
 def check_profile(name: object, path: str) -> Profile:
-    """Return the profile of that name.
+    """Return the profile of this name.
 
     Raises:
-        CallError: There is none (W2006).
+        CallError: It does not exist (W2006).
     """
     if name not in get_args(Profile):
         expected = 'expected "auto", "chatkit" or "split"'
@@ -152,7 +152,7 @@ def profile_for(
     """Choose by the call, its address, the widget, the client's name, the setting, its kind.
 
     Raises:
-        CallError: The call asks for a profile that does not exist (W2006).
+        CallError: The call asks for an unknown profile (W2006).
     """
     by_call = caller.meta.get(PROFILE_KEY)
     choices: tuple[Profile | None, ...] = (
@@ -177,7 +177,7 @@ def tool_result(
     client: ClientInfo = UNNAMED,
     prefix: str = "",
     is_for_page: bool = False,
-    shown: bytes = b"",
+    page_tree: bytes = b"",
     palette: bytes = b"",
     address: str = "",
     is_text_alone: bool = False,
@@ -188,19 +188,19 @@ def tool_result(
         render: The render.
         profile: Whether the model gets the tree.
         policy: The operator's settings for results.
-        client: The client that called; unnamed in-process.
+        client: The calling client. Unnamed in-process.
         prefix: The namespace of URIs on a mounted server.
-        is_for_page: Whether a page asks, which no model reads: it gets a tree of any size.
-        shown: The tree as a page gets it in `_meta`, with images inside; empty for the render's.
-        palette: The folder's theme as JSON, which pages draw with; empty to leave theirs.
-        address: Where a browser shows the render; empty if its client draws it.
+        is_for_page: Whether the result is for a page, unseen by any model. The tree has any size.
+        page_tree: The tree for a page in `_meta`, with inline images. Empty for the render's.
+        palette: The folder's theme as JSON, for pages. Empty to leave theirs.
+        address: The address of the render for browsers. Empty if its client draws it.
         is_text_alone: Whether the client hands everything to the model and draws nothing.
 
     Returns:
         In profile `chatkit`: `{"content": [summary], "structuredContent": {"type": "Card", ...}}`.
         In profile `split`, and of a widget with sensitive arguments in any: `structuredContent` is
-        `{"uiType", "summary", ...}`, and the root is in `_meta["widgetd/widget"]` alone. For a host
-        that shows `_meta` to the model, `_meta` is `{"widgetd/render": {"id": ...}}` and the page
+        `{"uiType", "summary", ...}`, and the root is in `_meta["widgetd/widget"]` alone. If the
+        host shows `_meta` to the model, `_meta` is `{"widgetd/render": {"id": ...}}` and the page
         fetches the rest.
     """
     if render.secret:  # many hosts hand structured content to the model
@@ -234,7 +234,7 @@ def tool_result(
         "ui": render.ui,
         "render": mark,
         "feed": render.feed,
-        "widget": (shown or render.tree) if is_inline and profile == "split" else b"",
+        "widget": (page_tree or render.tree) if is_inline and profile == "split" else b"",
         "icons": to_json(icons) if icons else b"",
         "palette": palette,
     }
@@ -274,9 +274,9 @@ def _content(
     return [summary]
 
 
-def not_found(name: str, known: Iterable[str]) -> dict[str, Any]:
-    """Return the list item for a requested name that is not `known`."""
-    near = nearest(name, tuple(known))
+def not_found(name: str, names: Iterable[str]) -> dict[str, Any]:
+    """Return the list item for an unknown name."""
+    near = nearest(name, tuple(names))
     suggestions = [] if near is None else [near]
     return {"name": name, "status": "not_found", "suggestions": suggestions}
 
@@ -305,9 +305,8 @@ def unknown_widget(
 
 
 @lru_cache(maxsize=1024)
-def _priority(shown: bytes) -> float | None:
-    """Return the summary's priority annotation for an encoded `widgetd/ui` entry."""
-    return PRIORITIES.get(str(orjson.loads(shown).get("uiMetadata", {}).get("priority")))
+def _priority(encoded_ui: bytes) -> float | None:
+    return PRIORITIES.get(str(orjson.loads(encoded_ui).get("uiMetadata", {}).get("priority")))
 
 
 def render_uri(render_id: str) -> str:
@@ -315,7 +314,7 @@ def render_uri(render_id: str) -> str:
 
 
 def structured_result(answer: Mapping[str, Any], *blocks: Block) -> Result:
-    """Return `answer` as structured content and, for hosts that show only text, after `blocks`."""
+    """Return `answer` as structured content and, for text-only hosts, after `blocks`."""
     structured = to_json(answer)
     content = [*blocks, text_block(structured.decode())]
     return Result(content=to_json(content), structured=structured)
@@ -326,7 +325,7 @@ def text_block(text: str) -> Block:
 
 
 def failure(error: CallError) -> Failure:
-    """Return `error` in the form that programs read."""
+    """Return `error` in the form for programs."""
     details = tuple(
         {"path": s.path, "expected": s.expected, "got": s.got} for s in error.invalid_arguments
     )

@@ -22,7 +22,7 @@ from widgetd.server.render.result import Policy
 
 
 def tokens_of_tool(widget: Widget) -> int:
-    """Return the tokens that a tool's list entry costs in every turn."""
+    """Return the tokens of a tool's list entry, in every turn."""
     return tokens_of_entry(widget.entry or tool_entry(widget))
 
 
@@ -32,7 +32,7 @@ def tokens_of_result(
     arguments: Mapping[str, Any],
     profile: Literal["chatkit", "split"],
 ) -> int:
-    """Return the tokens of a result whose text and structured content reach the model.
+    """Return the tokens of a result's text and structured content for the model.
 
     Raises:
         CallError: The arguments do not fit, or the template fails on them.
@@ -42,7 +42,6 @@ def tokens_of_result(
 
 
 def tokens_of(result: Mapping[str, Any]) -> int:
-    """Return the tokens of a result's text and structured content."""
     text = "".join(block.get("text", "") for block in result["content"])
     return (len(text) + len(orjson.dumps(result["structuredContent"]))) // CHARACTERS_OF_A_TOKEN
 
@@ -51,7 +50,7 @@ def table(snapshot: Snapshot) -> str:
     """Format a row for each widget with an example, and a sentence with the totals of all.
 
     A row has the tokens of the tool, and of results in both profiles: `chatkit` and `split` are of
-    the first example; `full` is the tree of the costliest one.
+    the first example, and `full` is the largest tree of all examples.
     """
     rows: list[tuple[str, ...]] = [("widget", "tool", "chatkit", "split", "full")]
     for widget in snapshot.widgets.values():
@@ -69,7 +68,7 @@ def table(snapshot: Snapshot) -> str:
 
 
 def _sum_parts(snapshot: Snapshot) -> str:
-    """Write what listing all tools costs, by the parts that a model reads."""
+    """Write the cost of listing all tools, by parts of an entry."""
     widgets = snapshot.widgets.values()
     entries = [orjson.loads(widget.entry or tool_entry(widget)) for widget in widgets]
     costs = {

@@ -1,4 +1,4 @@
-"""The page that draws results, as built from `view/`."""
+"""The page for drawing results, built from `view/`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FRAME_POLICY = "; ".join(
         "base-uri 'none'",
         "form-action 'none'",
         "frame-ancestors 'self'",
-        # An opaque origin, so that opening the page directly gives it no access to ours.
+        # An opaque origin: even a directly opened page has no access to ours.
         "sandbox allow-scripts allow-forms",
     )
 )
@@ -39,12 +39,11 @@ INLINE_ID = "widgetd-tree"
 
 @cache
 def view_html() -> str:
-    """Return the self-contained page."""
     return (files("widgetd.view") / "view.html").read_text(encoding="utf-8")
 
 
 PROGRAM_ID = "widgetd-program"
-"""Id of the element with the program of the page's widget."""
+"""Id of the element with the page's program."""
 
 
 PALETTE_ID = "widgetd-palette"
@@ -82,7 +81,7 @@ def frame_headers(image_origins: Iterable[str]) -> dict[str, str]:
 def drawing(
     tree: Mapping[str, Any], *, theme: str, locale: str, title: str, fonts: str = ""
 ) -> str:
-    """Return the page with one widget inside, drawn without a host; see `inline`."""
+    """Return the page with one widget inside, drawn without a host. See `inline`."""
     json = inline(tree, theme=theme, locale=locale, title=title, fonts=fonts)
     return _with_block(view_html(), INLINE_ID, json)
 
@@ -96,15 +95,15 @@ def inline(
     fonts: str = "",
     palette: bytes = b"",
 ) -> str:
-    """Encode the data of a page that draws one widget without a host, safe inside `<script>`.
+    """Encode a widget's data for a page without a host, safe inside `<script>`.
 
     Args:
         tree: The widget root.
         theme: `light` or `dark`.
-        locale: The language that numbers and dates are shown in.
+        locale: The language of numbers and dates.
         title: The document's title.
-        fonts: A CSS list of font families; empty for the view's own.
-        palette: The folder's theme as JSON; empty without one.
+        fonts: A CSS list of font families. Empty for the view's own.
+        palette: The folder's theme as JSON. Empty without one.
     """
     data: dict[str, Any] = {"widget": tree, "theme": theme, "locale": locale, "title": title}
     data["icons"] = find_icons(tree)
