@@ -202,7 +202,7 @@ def build_server(
             *filter(None, [runtime.audit]),
         ),
         anonymous=runtime.access_policy.anonymous,
-        sessions=SessionBounds(most=settings.sessions, each=settings.sessions_each),
+        sessions=SessionBounds(most=settings.sessions, per_principal=settings.sessions_each),
         journal=runtime.loading.journal,
         builtin=(*CORE_TOOLS, *OPERATE_TOOLS, *rows),
         reserved=runtime.operations.names,

@@ -1,4 +1,4 @@
-"""Types of ASGI, and functions that read and answer requests without a framework."""
+"""Types of ASGI, and functions for requests and responses without a framework."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
 async def receive_body(receive: Receive, most_bytes: int) -> list[Message]:
-    """Receive a request's body; the last message has `more_body` if the body is longer."""
+    """Receive a request's body. The last message has `more_body` if the body is longer."""
     messages, length = [await receive()], 0
     while messages[-1].get("more_body") and length <= most_bytes:
         length += len(messages[-1].get("body", b""))
@@ -26,7 +26,7 @@ async def receive_body(receive: Receive, most_bytes: int) -> list[Message]:
 
 
 def replay(messages: Sequence[Message], receive: Receive) -> Receive:
-    """Return a `receive` that first repeats messages that were received already."""
+    """Return a `receive` that first repeats received messages."""
     waiting = iter(messages)
 
     async def again() -> Message:
@@ -60,5 +60,4 @@ async def refuse(
 
 
 def read_header(headers: Mapping[bytes, bytes], name: bytes) -> str:
-    """Return a header of a request; empty if it is absent."""
     return headers.get(name, b"").decode("latin-1")

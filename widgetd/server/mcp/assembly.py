@@ -51,8 +51,8 @@ def build(
     """Return a server whose tools are the registry's widgets at every moment.
 
     Raises:
-        ConfigError: The installed fastmcp or mcp is not one that widgetd knows, or two built-in
-            tools have the same name.
+        ConfigError: The installed fastmcp or mcp is unknown to widgetd, or two built-in tools have
+            the same name.
     """
     mcp = FastMCP(
         "widgetd",
@@ -65,7 +65,7 @@ def build(
     server = attach(mcp, registry, store, options, standalone=True)
     mcp.completion(partial(complete, server))
     lowlevel = sdk.lowlevel_of(mcp)
-    # The SDK would list all tools to find the schema of one.
+    # The SDK would list all tools to find a single schema.
     lowlevel.get_tool_input_schema = partial(header_schema, server)
     lowlevel.add_request_handler(CALLS, CallToolRequestParams, partial(answer_call, server))
     return server
@@ -82,11 +82,11 @@ def attach(
 ) -> Server:
     """Add the registry's widgets to a FastMCP server and notify its clients of changes.
 
-    The server keeps what else it serves; with `standalone` that is nothing.
+    The server serves its other parts on. With `standalone` there are none.
 
     Raises:
-        ConfigError: The installed fastmcp or mcp is not one that widgetd knows (W0007), or the
-            server has widgets already (W0030).
+        ConfigError: The installed fastmcp or mcp is unknown to widgetd (W0007), or the server has
+            widgets already (W0030).
     """
     sdk.verify(mcp)
     if any(isinstance(provider, WidgetProvider) for provider in mcp.providers):
@@ -110,17 +110,17 @@ def http_app(
     allowed_origins: Sequence[str],
     middleware: Sequence[Any],
 ) -> Any:
-    """Return the server as an ASGI app that checks Host and Origin before anything else.
+    """Return the server as an ASGI app. It checks Host and Origin before anything else.
 
     Args:
         server: The server.
-        path: The path of MCP; the app has no other route yet.
+        path: The path of MCP. The app has no other route yet.
         allowed_hosts: Host headers to accept besides loopback.
         allowed_origins: Browser origins to accept besides loopback.
         middleware: ASGI layers inside that check.
     """
-    # Plain JSON answers survive a shutdown and have no size limit, as an event
-    # in a stream has; streams that are asked for are streams all the same.
+    # Unlike an event in a stream, a plain JSON answer survives a shutdown and has no size limit.
+    # Requested streams are streams all the same.
     app = server.mcp.http_app(
         path=path,
         json_response=True,
@@ -143,7 +143,7 @@ def http_app(
     server.sessions = sdk.wrap_endpoint(route, sessions)
     if isinstance(server.mcp.auth, Access):
         route.app = Challenges(route.app, server=server, access=server.mcp.auth)
-    if not server.options.traced:  # spans are made by what the fast path leaves out
+    if not server.options.traced:  # spans need the layers behind the fast path
         fast_path = partial(
             FastPath,
             server=server,

@@ -1,8 +1,8 @@
 """Clients that listen for changes, in both protocol eras.
 
-A legacy client has a standing stream from its handshake on; a modern one asks for one with
-`subscriptions/listen`. What is due twice is sent once, and a client that does not read delays
-no other. No client is notified of widgets that it may not see, nor after its token ended.
+A legacy client has a standing stream from its handshake on. A modern client asks for a stream with
+`subscriptions/listen`. A notification due twice is sent once, and a slow reader delays no other.
+Clients learn nothing of hidden widgets, and nothing after their token ended.
 """
 
 from __future__ import annotations
@@ -42,20 +42,20 @@ NoticeFor = Callable[[Audience], Notice]
 """Returns what changed for an audience."""
 
 _Notification = tuple[str, str]
-"""A method and its URI; "" without one."""
+"""A method and its URI. "" without one."""
 
 
 @dataclass(eq=False, slots=True)
 class LegacyClient:
     """A legacy client with its undelivered notifications.
 
-    It opens a standing stream some time after its handshake, and again after a network failure.
-    The SDK drops notifications while there is no stream, so they wait here; those sent on a
-    stream that ended are sent again on the next, because some may not have arrived.
+    It opens a standing stream some time after its handshake, and again after a network failure. The
+    SDK drops notifications while there is no stream, so they wait here. Those of an ended stream
+    are sent again on the next, because some may not have arrived.
 
     Attributes:
         has_stream: Whether its standing stream is open, as far as known.
-        subscribed: URIs of the resources that it subscribed to.
+        subscribed: URIs of its subscribed resources.
     """
 
     connection: Connection
@@ -77,14 +77,14 @@ class LegacyClient:
         return self._starts()
 
     def open_stream(self) -> bool:
-        """Note that its stream opened, requeue what the last one carried; return as `add` does."""
+        """Note a new stream, and requeue the last stream's notifications. Return as `add` does."""
         self.has_stream = True
         self._due = self._sent | self._due
         self._sent = {}
         return self._starts()
 
     async def send(self) -> None:
-        """Send everything queued, including what is queued meanwhile."""
+        """Send everything queued, including later additions."""
         try:
             while self._due and self.has_stream:
                 method, uri = notification = next(iter(self._due))
@@ -101,7 +101,7 @@ class LegacyClient:
 
 
 class ListenStreams:
-    """The listen streams of one audience.
+    """The listen streams of an audience.
 
     Attributes:
         open: The number of them.
@@ -122,7 +122,7 @@ class ListenStreams:
 
 
 class Clients:
-    """The clients of one server that listen for changes, in both protocol eras."""
+    """The listening clients of a server, in both protocol eras."""
 
     def __init__(self) -> None:
         self._legacy: dict[Connection, LegacyClient] = {}
@@ -198,10 +198,9 @@ class Clients:
         return EmptyResult()
 
     async def notify(self, notice_for: NoticeFor, tasks: TaskGroup) -> int:
-        """Notify every client of what it may see and return the number of legacy clients.
+        """Notify every client of its visible changes, and return the number of legacy clients.
 
-        `tasks` runs the sends to legacy clients, those of reopened streams included, so that a
-        client that does not read delays no other.
+        `tasks` runs the sends to legacy clients, also those of reopened streams.
         """
         self._tasks = tasks
         notice_for, now = cache(notice_for), SYSTEM.clock.wall_s()
@@ -209,6 +208,7 @@ class Clients:
         for client in legacy:
             if client.principal.remaining_s(now) <= 0:
                 continue
+            # In a task of its own: a client that does not read delays no other.
             if client.add(notice_for(client.principal.audience)):
                 tasks.start_soon(client.send)
         for audience, streams in list(self._streams.items()):
@@ -220,7 +220,7 @@ class Clients:
         self._streaming = set()
 
     def stream_opened(self, session: str) -> None:
-        """Note that a legacy session's standing stream opened, and send what is queued."""
+        """Note a new standing stream of a legacy session, and send the queue."""
         if self._streaming is not None:
             self._streaming.add(session)
         client = self._sessions.get(session)
@@ -230,7 +230,7 @@ class Clients:
             self._tasks.start_soon(client.send)
 
     def stream_ended(self, session: str) -> None:
-        """Note that the stream ended; what is queued waits for the next one."""
+        """Note the end of a stream. The queue waits for the next."""
         if self._streaming is not None:
             self._streaming.discard(session)
         if session in self._sessions:
@@ -240,17 +240,18 @@ class Clients:
         return self._sessions.get(session)
 
     def end(self, principals: Collection[Principal]) -> None:
-        """Stop notifying these principals; modern streams end with a final result.
+        """Stop notifying these principals. Modern streams end with a final result.
 
         `Sessions` ends the streams of legacy sessions.
         """
         for scope, principal in list(self._open.items()):
             if principal in principals:
                 scope.cancel()
-        for client in [entry for entry in self._legacy.values() if entry.principal in principals]:
-            self._leave(client.connection)
+        for client in list(self._legacy.values()):
+            if client.principal in principals:
+                self._leave(client.connection)
 
     def close(self) -> None:
-        """End every listen stream gracefully; each client gets its final result."""
+        """End every listen stream gracefully: each client gets its final result."""
         for streams in self._streams.values():
             streams.listen.close()

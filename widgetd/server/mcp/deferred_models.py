@@ -1,7 +1,6 @@
-"""Build the models of MCP's versions, and of FastMCP's parts, when they are first used.
+"""Build the models of MCP's versions, and of FastMCP's parts, at first use.
 
-There are hundreds, of which a daemon uses a few dozen, and building all of them is
-a seventh of its start.
+There are hundreds. A daemon uses a few dozen, and building all of them is a seventh of its start.
 """
 
 from __future__ import annotations
@@ -10,8 +9,8 @@ from contextlib import suppress
 
 
 def build_on_demand() -> None:
-    """Defer building the models of later imports; call this before importing `mcp`."""
-    # A release that does not have these bases any more starts as slowly as it would by itself.
+    """Defer building the models of later imports. Call this before importing `mcp`."""
+    # A release without these bases starts as slowly as it would by itself.
     with suppress(ImportError):
         from mcp_types._wire_base import WireModel  # noqa: PLC0415 - at its call, not at import
 

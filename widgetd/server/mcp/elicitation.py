@@ -1,6 +1,6 @@
 """Consent by elicitation: a client asks its user before a tool changes something.
 
-A modern client repeats the call with the answer, which any replica can take.
+A modern client repeats the call with the answer. Any replica can take it.
 
 Source: MCP specification 2026-07-28, basic/utilities/mrtr.
 """
@@ -26,13 +26,13 @@ CONSENT = {
     "properties": {CONFIRMED: {"type": "boolean", "title": "Yes", "default": False}},
     "required": [CONFIRMED],
 }
-"""The schema of that question."""
+"""The schema of the question."""
 
 
 async def ask_consent(
     server: Server, params: CallToolRequestParams, caller: Caller
 ) -> Result | dict[str, Any] | None:
-    """Have the user asked before a tool changes something; None if nothing is left to ask."""
+    """Ask the user before a tool changes something. None if there is nothing left to ask."""
     tool, arguments = server.builtin.get(params.name), params.arguments or {}
     if tool is None or tool.asks is None or caller.denied is not None:
         return None
@@ -57,11 +57,9 @@ async def ask_consent(
 
 
 def _require_consent(message: str) -> dict[str, Any]:
-    """Return the answer that makes a modern client ask its user, and repeat the call.
-
-    The client repeats the key with the answer. A `requestState` would be sealed by the SDK with a
-    key of this process, which no other replica has.
-    """
+    """Return the answer for a modern client to ask its user, and repeat the call."""
+    # The client repeats the key with the answer. The SDK would seal a `requestState` with a key of
+    # this process, unknown to other replicas.
     params = {"mode": "form", "message": message, "requestedSchema": CONSENT}
     request = {"method": "elicitation/create", "params": params}
     return {"resultType": "input_required", "inputRequests": {CONFIRMED: request}}

@@ -1,14 +1,14 @@
-"""Answer plain, valid requests from bytes to bytes; pass every other one on untouched.
+"""Answer plain, valid requests from bytes to bytes. Pass all others on untouched.
 
-Half the time of a call is the SDK's and FastMCP's dispatch: models of request and result, a
-chain of layers, JSON written twice. Here a request is parsed by hand, checked against the
-specification, and answered by the same handlers after the same authorization, before the same
-observers. Nothing is refused for its shape: an unusual request takes the ordinary path before
-anything is authorized or counted, and gets the same answer there.
+Half the time of a call is the SDK's and FastMCP's dispatch: models of request and result, a chain
+of layers, JSON written twice. Here a request is parsed by hand, checked against the specification,
+and answered by the same handlers after the same authorization, before the same observers. Nothing
+is refused for its shape: an unusual request takes the ordinary path before anything is authorized
+or counted, and gets the same answer there.
 
-The fast path is in front of the app, whose layers take as long as a call does, and runs the
-app's Host check and authentication by themselves. A request with an Origin, which concerns
-CORS, is never answered here.
+The fast path is in front of the app, because the app's layers take as long as a call. It runs the
+app's Host check and authentication by itself. A request with an Origin concerns CORS, and is never
+answered here.
 
 Source: MCP specification 2026-07-28, basic/index, "Per-request protocol fields"; 2025-11-25,
 basic/transports, "Session Management".
@@ -54,7 +54,7 @@ from widgetd.server.observe.observer import EncodedResult
 from widgetd.server.render.result import FIRST_WITH_STRUCTURE
 
 UNKNOWN = object()
-"""The user of a request that the ordinary path has to authenticate."""
+"""The user of a request for the ordinary path to authenticate."""
 
 _ENVELOPE = (PROTOCOL_VERSION_META_KEY, CLIENT_INFO_META_KEY, CLIENT_CAPABILITIES_META_KEY)
 _KEYS = frozenset({"jsonrpc", "id", "method", "params"})
@@ -70,19 +70,19 @@ Parts = Sequence[bytes | memoryview]
 """The pieces of a response."""
 
 Answer = Callable[[Server, Any, bytes, Caller], Awaitable[EncodedResult]]
-"""Answers a prepared request with the result as JSON; the bytes are the stamp on modern ones."""
+"""Answers a prepared request with the result as JSON. The bytes are a modern result's stamp."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Method:
-    """A method that the fast path answers.
+    """A method on the fast path.
 
     Attributes:
-        params: Its parameters besides `_meta`, with the one accepted type of each.
-        named: The required parameter that the `Mcp-Name` header repeats.
+        params: Its parameters besides `_meta`, with the accepted type of each.
+        named: The required parameter, repeated by the `Mcp-Name` header.
         caches: Whether a modern result has cache hints.
         modern: Whether the modern era has the method.
-        prepare: Returns what `answer` takes, None if the request needs special handling. By
+        prepare: Returns the input of `answer`, or None if the request needs special handling. By
             default, its parameters.
     """
 
@@ -96,7 +96,7 @@ class Method:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A request that is answered here; `session` is empty in the modern era."""
+    """A request to answer here. `session` is empty in the modern era."""
 
     id: int | str
     method: str
@@ -107,7 +107,7 @@ class Request:
 
 
 class FastPath:
-    """An ASGI layer that answers plain requests to the MCP endpoint and passes all others on.
+    """An ASGI layer for plain requests to the MCP endpoint. All others are passed on.
 
     Attributes:
         answered: The number of requests answered here.
@@ -159,7 +159,7 @@ class FastPath:
         if length <= LIMITS.piece_bytes:
             await send({"type": "http.response.body", "body": b"".join(parts)})
             return
-        # Not joined: a long list is not copied, and other callers wait for one piece only.
+        # Not joined: a long list is not copied, and other callers wait for a single piece.
         for part in parts:
             for start in range(0, len(part), LIMITS.piece_bytes):
                 piece = memoryview(part)[start : start + LIMITS.piece_bytes]
@@ -186,7 +186,7 @@ class FastPath:
         return self._read(user, headers, messages, profile)
 
     async def _user(self, scope: asgi.Scope, headers: Mapping[bytes, bytes]) -> object:
-        """Return the request's user, None if no token is needed, `UNKNOWN` if the app decides."""
+        """Return the user, None if no token is needed, or `UNKNOWN` for the app to decide."""
         key = headers.get(b"host", b""), scope.get("server")
         if key not in self._hosts:
             if not await self._host_check(scope):
@@ -251,7 +251,7 @@ class FastPath:
         if asgi.read_header(headers, b"mcp-method") != name:
             return None
         named = asgi.read_header(headers, b"mcp-name")
-        # A name that begins so may be an encoded one.
+        # A name with this beginning may be encoded.
         if method.named and (named != params[method.named] or named.startswith("=?")):
             return None
         envelope = orjson.dumps([meta.get(key) for key in _ENVELOPE])
@@ -301,18 +301,16 @@ class FastPath:
         return _response(request.id, b"result", answer.json)
 
     def _in_use(self, request: Request) -> AbstractContextManager[None]:
-        session = self._server.clients.of_session(request.session)
-        if session is None:
+        listener = self._server.clients.of_session(request.session)
+        if listener is None:
             return nullcontext()
-        session.principal = request.caller.principal
+        listener.principal = request.caller.principal
         sdk.renew(self._sessions, request.session)
-        return self._sessions.in_use(request.session, session.principal)
+        return self._sessions.in_use(request.session, listener.principal)
 
     async def _respond_unless_cancelled(self, request: Request, receive: asgi.Receive) -> Parts:
-        """Answer a request; stop when its client cancels it or disconnects.
-
-        A cancelled request of a session is answered as the SDK does it.
-        """
+        """Answer a request, or stop when its client cancels it or disconnects."""
+        # The SDK answers a cancelled request of a session with this error, too.
         parts = _error(request.id, REQUEST_CANCELLED, "Request cancelled")
         key = request.session, str(request.id)
 
@@ -364,7 +362,6 @@ def _accepts_json(accept: bytes) -> bool:
 
 
 def _params_fit(params: object, method: Method) -> bool:
-    """Return whether these are the method's parameters, each of the expected type."""
     if type(params) is not dict or (method.named and method.named not in params):
         return False
     for key, value in params.items():
@@ -377,11 +374,9 @@ def _params_fit(params: object, method: Method) -> bool:
 
 
 def _is_plain_key(key: str) -> bool:
-    """Return whether a key of `_meta` is part of the envelope or only of interest to handlers.
-
-    Keys without a prefix, as `progressToken` or `traceparent`, and keys that MCP reserves ask
-    for more than an answer.
-    """
+    """Return whether a key of `_meta` is part of the envelope, or of interest to handlers alone."""
+    # Keys without a prefix, as `progressToken` or `traceparent`, and MCP's own keys ask for more
+    # than an answer.
     return key in _ENVELOPE or ("/" in key and "mcp" not in key and "modelcontext" not in key)
 
 
@@ -459,4 +454,4 @@ METHODS: Mapping[str, Method] = MappingProxyType(
         "ping": Method(answer=_pong, modern=False),
     }
 )
-"""The methods answered here; the SDK answers all others."""
+"""The methods answered here. The SDK answers all others."""

@@ -1,7 +1,7 @@
-"""Handlers of the requests that widgetd answers itself: calls, lists and resource reads.
+"""Handlers of widgetd's own requests: calls, lists and resource reads.
 
-The fast path, the middleware and FastMCP's provider all end here. A handler takes the caller
-as an argument; admission has already happened.
+The fast path, the middleware and FastMCP's provider all end here. A handler takes the caller as an
+argument. Admission has already happened.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _log = get_logger()
 async def call_tool(
     server: Server, name: str, arguments: Mapping[str, Any], caller: Caller
 ) -> Result:
-    """Answer a call; an unexpected exception becomes an error result without its details."""
+    """Answer a call. An unexpected exception becomes an error result without its details."""
     try:
         return await server.call(name, arguments, caller)
     except Exception:  # noqa: BLE001 - the boundary of one call: no other may fail with it
@@ -37,7 +37,7 @@ async def call_tool(
 
 
 def read_resource(server: Server, caller: Caller, uri: str) -> dict[str, Any] | None:
-    """Read a resource of one widget; None if there is none, or if reading it must wait."""
+    """Read a resource of a widget. None if there is none, or if reading it must wait."""
     if not uri.startswith(("widget://", "ui://")):
         return None
     resource = server.resources.find(uri, caller.snapshot, caller.prefix)

@@ -1,4 +1,4 @@
-"""An MCP client as a host has one, connected to a server in memory: for emulated hosts."""
+"""An MCP client as in a host, connected to a server in memory: for emulated hosts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from widgetd.server.mcp.server import Server
 
 
 class HostClient:
-    """A connected client, whose answers are JSON as they are sent."""
+    """A connected client. Its answers are JSON as they are sent."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -26,11 +26,11 @@ class HostClient:
 
     @property
     def instructions(self) -> str:
-        """The server's instructions, which hosts give to the model once."""
+        """The server's instructions. Hosts give them to the model once."""
         return self._client.instructions or ""
 
     async def tools(self) -> Mapping[str, dict[str, Any]]:
-        """Return the listed tools by name; they are listed once, as hosts do."""
+        """Return the tools by name, listed once, as hosts do."""
         if not self._tools:
             listed = (await self._client.list_tools()).tools
             self._tools = {tool.name: _values(tool) for tool in listed}
@@ -53,7 +53,7 @@ class HostClient:
 async def connect_host(
     server: Server, name: str, *, declares_apps: bool
 ) -> AsyncIterator[HostClient]:
-    """Connect to `server` as the host that calls itself `name`."""
+    """Connect to `server` as the host with this name."""
     client = Client(
         sdk.lowlevel_of(server.mcp),
         mode="legacy",

@@ -1,7 +1,7 @@
 """Calls over plain HTTP: a backend's data, and actions in widgets on our own pages.
 
-They pass the same checks as calls over MCP: scopes, rate, slots, visible widgets, and only then
-the arguments.
+They pass the same checks as calls over MCP: scopes, rate, slots, visible widgets, and only then the
+arguments.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from widgetd.server.render.result import failure, render_uri, unknown_widget
 from widgetd.server.store.contract import StoredRender
 
 Read = Callable[[], Awaitable[Mapping[str, Any]]]
-"""Reads the arguments from the request; raises `CallError` if they are not an object."""
+"""Reads the arguments from the request. Raises `CallError` if they are not an object."""
 
 
 async def keep_render(server: Server, user: object, name: str, read: Read) -> dict[str, Any]:
@@ -63,7 +63,7 @@ async def update_kept(
 ) -> dict[str, Any]:
     """Replace a stored render, as `update_render` does.
 
-    `read` returns the tool's arguments besides the id; it is called only for authorized callers.
+    `read` returns the tool's arguments besides the id. Only authorized callers reach it.
 
     Returns:
         `{"renderId", "version", "summary"}`, or `{"error": {"code", "message", "path", ...}}`.
@@ -84,7 +84,7 @@ async def _authorize_and_answer(
     rendered: Callable[[Caller], Awaitable[dict[str, Any]]],
 ) -> dict[str, Any]:
     async def answer(admitted: Caller) -> dict[str, Any]:
-        # The shape of a tool result, so that observers need to know only one.
+        # In the shape of a tool result, because observers know no other.
         try:
             if admitted.denied is not None:
                 raise admitted.denied
@@ -104,14 +104,14 @@ async def _authorize_and_answer(
 
 
 async def store_if_interactive(server: Server, render: StoredRender, caller: Caller) -> bool:
-    """Store the render that a page shows if it has actions, and return whether it has."""
+    """Store the render of a page if it has actions, and return whether it has."""
     if render.has_actions:
         await server.store.renders.put(replace(render, owner=caller.principal.name))
     return render.has_actions
 
 
 def caller_for(server: Server, principal: Principal, client: ClientInfo = UNNAMED) -> Caller:
-    """Return `principal` as a caller, with the part of today's snapshot that they may see."""
+    """Return `principal` as a caller, with the visible part of today's snapshot."""
     snapshot = server.views.of(server.registry.current, principal.audience)
     return Caller(snapshot=snapshot, client=client, principal=principal, registry=server.registry)
 
@@ -130,10 +130,10 @@ async def take_action(
     Args:
         server: Serves the widget.
         arguments: The arguments of the tool.
-        caller: The user who looks at the page.
-        tool: The tool, by default the one that takes an action.
-        delegated: Whether the page has only the rights of an agent that acts for its user.
-        dry_run: Answers bound actions in place of upstreams, on pages that are no conversation.
+        caller: The user of the page.
+        tool: The tool. By default the tool for actions.
+        delegated: Whether the page has only the rights of its user's agent.
+        dry_run: Answers bound actions in place of upstreams, on pages without a conversation.
     """
     principal = caller.principal.delegate() if delegated else caller.principal
     caller = replace(caller, principal=principal, registry=server.registry)
@@ -155,11 +155,11 @@ async def take_action(
 async def readable_payload(
     server: Server, arguments: Mapping[str, Any], caller: Caller
 ) -> tuple[dict[str, Any], str]:
-    """Return an accepted action for readers other than the one that awaits it.
+    """Return an accepted action for other readers than the agent awaiting it.
 
     Returns:
-        The payload without passwords and sensitive fields, empty where the render is gone or its
-        widget no longer says which fields those are; and what was done in words for people.
+        The payload without passwords and sensitive fields, and the action in words for people. The
+        payload is empty if the render is gone or its sensitive fields are unknown.
     """
     named = f"“{arguments['action']}”"
     try:
@@ -175,7 +175,7 @@ async def readable_payload(
         action = find_tree_actions(tree)[arguments["action"]]
         payload = action.accept(arguments["payload"], sensitive)
     except (CallError, KeyError):
-        # The render was replaced since by a version without this action.
+        # The render may have been replaced by a version without this action.
         return {}, named
     readable = readable_input(tree, action, payload, sensitive)
     return readable, describe_action(tree, action, readable)

@@ -1,4 +1,4 @@
-"""The limits and timeouts of the MCP server, in one table."""
+"""Limits and timeouts of the MCP server."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ class ServerLimits:
     """Limits of requests, answers and notifications.
 
     Attributes:
-        fast_request_bytes: Size of a request on the fast path; larger ones are parsed in a worker
-            thread by the ordinary path.
-        piece_bytes: Part of a response that is sent at once; the list of the bundled widgets fits.
-        cached_hosts: Checked Host headers, and as many client descriptions, that are cached.
+        fast_request_bytes: Size of a request on the fast path. The ordinary path parses larger
+            requests in a worker thread.
+        piece_bytes: Part of a response to send at once. The list of the bundled widgets fits.
+        cached_hosts: Cached Host headers, and as many client descriptions.
         cached_client_bytes: Size of a cached client description.
-        challenged_bytes: Part of a message that is read to find the scope it needs.
+        challenged_bytes: Part of a message to read for its scope.
         checked_bytes: Size from which a body is checked for duplicate keys in a worker thread.
-        notify_s: Pause between two notices; a client answers each by fetching a list.
-        subscriptions: Resources that one legacy client may subscribe to.
+        notify_s: Pause between two notices. A client answers each by fetching a list.
+        subscriptions: Subscribed resources of a legacy client.
         session_s: Delay of timers for tokens without expiry.
-        list_tokens: Tokens from which `auto` lists only pinned widgets; the bundled ones cost
+        list_tokens: Tokens from which `auto` lists only pinned widgets. The bundled widgets cost
             about 12,000.
         threaded_resources: New widgets from which resource lists are built in a worker thread.
-        wait_s: The longest wait of one call; many clients time out after a minute.
+        wait_s: The longest wait of a call. Many clients time out after a minute.
         note_chars: Length of a note beneath a widget.
-        named_actions: Actions that an error names.
-        outcome_chars: Text of a call that its user allowed on a card, as a model reads it.
-        recorded_actions: Actions recorded of one version, for pages that are mounted later; they
-            show the last one.
-        hits: Widgets in one answer of a search, or of details.
-        details_bytes: Size of an answer about widgets; the first item is always included.
-        log_bytes: Size of the events in one answer; the first one is always included.
+        named_actions: Actions in an error.
+        outcome_chars: Text for a model about a call allowed on a card.
+        recorded_actions: Recorded actions of a version, for pages mounted later. They show the
+            last.
+        hits: Widgets in an answer of a search, or of details.
+        details_bytes: Size of an answer about widgets. The first item is always included.
+        log_bytes: Size of the events in an answer. The first event is always included.
         report_rows: Rows of a usage report.
-        prompt_widgets: Widgets that the prompt offers to the model.
+        prompt_widgets: Widgets in the prompt.
     """
 
     fast_request_bytes: int = 64 * 1024

@@ -1,7 +1,7 @@
 """Build the answers to `tools/list` and `resources/list`, once per generation and audience.
 
-The cursor is the last key of the previous page, so pagination continues at the same place
-after a swap and on another replica.
+The cursor is the last key of the previous page, so pagination continues at the same place after a
+swap and on another replica.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ PINNED = "pinned"
 
 
 class Pages:
-    """A paginated list called `name`, sorted by keys; each key is a cursor."""
+    """A paginated list with the field `name`, sorted by keys. Each key is a cursor."""
 
     def __init__(
         self, name: str, keys: Iterable[str], entry: Callable[[str], bytes], page_size: int
@@ -60,14 +60,14 @@ class Pages:
             if keys and start + len(keys) < len(self._keys):
                 page["nextCursor"] = keys[-1]
             encoded = orjson.dumps(page)
-            # Callers can send any number of cursors; only those that we issue are cached.
+            # Callers can send any number of cursors. Only our own are cached.
             if start % self._page_size == 0:
                 self._encoded[start] = encoded
         return encoded
 
 
 class GenerationCache:
-    """Lists made from the snapshots of one generation, one per audience and `kind`."""
+    """Lists of the snapshots of a generation, by audience and `kind`."""
 
     def __init__(self) -> None:
         self._generation = ""
@@ -88,10 +88,10 @@ class GenerationCache:
 
 
 class ToolListings:
-    """The tool lists, one per audience and set of visible built-in tools.
+    """The tool lists, by audience and set of visible built-in tools.
 
-    With `auto`, the token cost of the first listed snapshot decides, once, whether all widgets
-    are listed or only the pinned ones.
+    With `auto`, the token cost of the first listed snapshot decides, once, whether all widgets are
+    listed or only the pinned widgets.
     """
 
     def __init__(
@@ -137,10 +137,8 @@ class ToolListings:
         return HEADER_ANNOTATION in self.entry(widget)
 
     def has_changed(self, before: Snapshot, after: Snapshot, change: Change) -> bool:
-        """Return whether clients that know `before` should fetch the list again.
-
-        Added and removed widgets are announced even if they are not listed: search finds them.
-        """
+        """Return whether clients with the list of `before` should fetch it again."""
+        # Also announced if they are not listed: search finds them.
         if change.added or change.removed:
             return True
         if self._lists_everything(after):
@@ -156,13 +154,13 @@ class ToolListings:
         return self._expose == "tools"
 
     def _exceeds(self, snapshot: Snapshot) -> bool:
-        # The first caller may see only some widgets, so all that are served count.
+        # The first caller may see only some widgets, so all served widgets count.
         owners = (snapshot.entries[paths[0]].widget for paths in snapshot.claims.values())
         costs = (tokens_of_entry(self.entry(widget)) for widget in owners if widget)
         return any(cost > self._list_tokens for cost in accumulate(costs))
 
     def describe(self, snapshot: Snapshot) -> str:
-        """Return why a save changes no list; empty if lists have every widget."""
+        """Return why a save changes no list, empty if lists have every widget."""
         if not self._is_auto or self._expose == "tools":
             return ""
         if self._expose == "auto" and not self._exceeds(snapshot):
@@ -184,17 +182,17 @@ class ResourceListings:
     def __init__(
         self,
         resources: Resources,
-        listed: Callable[[Snapshot], Mapping[str, Widget]],
+        listed_widgets: Callable[[Snapshot], Mapping[str, Widget]],
         page_size: int,
     ) -> None:
         self._resources = resources
-        self._shown = listed
+        self._listed_widgets = listed_widgets
         self._page_size = page_size
         self._cache = GenerationCache()
         self._made: WeakKeyDictionary[Widget, Mapping[str, bytes]] = WeakKeyDictionary()
 
     async def of(self, snapshot: Snapshot, readable: Collection[BuiltinResource] = ()) -> Pages:
-        """Return the list of `snapshot`; for many new widgets it is built in a worker thread."""
+        """Return the list of `snapshot`. For many new widgets it is built in a worker thread."""
         kind = frozenset(resource.uri for resource in readable)
         pages = self._cache.get(snapshot, kind)
         if pages is not None:
@@ -209,7 +207,7 @@ class ResourceListings:
 
     def _entries(self, snapshot: Snapshot) -> Mapping[str, bytes]:
         entries: dict[str, bytes] = {}
-        for widget in self._shown(snapshot).values():
+        for widget in self._listed_widgets(snapshot).values():
             value = self._made.get(widget)
             if value is None:
                 value = self._made[widget] = _by_uri(self._resources.of_widget(widget, snapshot))

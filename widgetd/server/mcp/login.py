@@ -1,8 +1,7 @@
-"""Answer unauthenticated requests with a challenge that hosts act on.
+"""Answer unauthenticated requests with a challenge for hosts.
 
-With an authorization server, every refusal names this resource's metadata and the scopes to
-ask for, so that hosts log their user in by themselves. With a token file alone, a refusal
-names no server.
+With an authorization server, every refusal names this resource's metadata and the needed scopes, so
+hosts log their user in by themselves. With a token file alone, a refusal names no server.
 
 Source: RFC 9728, sections 3 and 5.1; RFC 6750, section 3; MCP specification 2025-11-25,
 basic/authorization, "Protected Resource Metadata Discovery" and "Scope Challenge Handling".
@@ -20,11 +19,11 @@ from widgetd.server.mcp.middleware import requirements_of
 from widgetd.server.mcp.server import Server
 
 WELL_KNOWN = "/.well-known/oauth-protected-resource"
-"""Path of the metadata of a resource at `/`; other resources' metadata is below it."""
+"""Path of the metadata of a resource at `/`. Other resources' metadata is below it."""
 
 
 class Challenges:
-    """An ASGI layer around the endpoint and its authentication that adds login challenges."""
+    """An ASGI layer for login challenges, around the endpoint and its authentication."""
 
     def __init__(self, app: asgi.App, *, server: Server, access: Access) -> None:
         self.app = app
@@ -39,11 +38,9 @@ class Challenges:
         if principal is not None and steps_up(user) and scope["method"] == "POST":
             messages = await asgi.receive_body(receive, LIMITS.challenged_bytes)
             receive = asgi.replay(messages, receive)
-            needed = self._required_scope(
-                b"".join([message.get("body", b"") for message in messages])
-            )
+            needed = self._required_scope(b"".join([part.get("body", b"") for part in messages]))
             if needed is not None and needed not in principal.scopes:
-                # Hosts request exactly the scopes named here, so name the granted ones too.
+                # Hosts request exactly the scopes named here, so name the granted scopes, too.
                 reason, scopes = "no_scope", sorted({needed, *principal.scopes})
         if reason is None:
             await self.app(scope, receive, send)
@@ -56,7 +53,7 @@ class Challenges:
         try:
             message = parse_json(body)
         except NotJsonError:
-            return None  # the SDK refuses what is not JSON
+            return None  # the SDK refuses it
         if not isinstance(message, dict) or not isinstance(message.get("method"), str):
             return None
         params = message.get("params")

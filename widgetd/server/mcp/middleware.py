@@ -1,8 +1,7 @@
 """The layer around every message: identify the caller, take a snapshot, authorize.
 
-A message keeps its snapshot to its end. Lists are answered here from prepared pages. A
-refused call gets an error result, which the model can read; any other refused request
-gets a protocol error.
+A message keeps its snapshot to its end. Lists are answered here from prepared pages. A refused call
+gets an error result, for the model to read. Other refused requests get a protocol error.
 """
 
 from __future__ import annotations
@@ -56,7 +55,7 @@ class Requirements(NamedTuple):
 
 
 def middleware_of(server: Server, root: Root) -> sdk.Middleware:
-    """Return the layer around every message that reaches `server` through `root`."""
+    """Return the layer around every message to `server` through `root`."""
 
     async def middleware(context: sdk.Context, call_next: sdk.Next) -> Any:
         method, params, request = context.method, context.params or {}, context.request
@@ -98,7 +97,7 @@ def middleware_of(server: Server, root: Root) -> sdk.Middleware:
 def _profile_of(request: Any) -> Profile | None:
     try:
         return read_profile(request.scope)
-    except CallError as error:  # in a server of others, which has no layer that refuses it
+    except CallError as error:  # in another application's server, without our guard
         raise sdk.protocol_error(error) from None
 
 
@@ -111,7 +110,7 @@ def caller_of(
     *,
     profile: Profile | None = None,
 ) -> Caller:
-    """Return the caller of a message; `user` is the HTTP layer's authentication result."""
+    """Return the caller of a message. `user` is the HTTP layer's authentication result."""
     principal = principal_of(user, server.options.anonymous)
     return Caller(
         snapshot=server.views.of(server.registry.current, principal.audience),
@@ -126,7 +125,7 @@ def caller_of(
 
 
 def requirements_of(server: Server, method: str, params: Mapping[str, Any]) -> Requirements | None:
-    """Return the conditions for a message; None for methods that are free for all."""
+    """Return the conditions for a message, or None for methods without conditions."""
     if method in _FREE or method.startswith("notifications/"):
         return None
     if method != CALLS:
@@ -149,9 +148,6 @@ async def authorize(
 ) -> T:
     """Answer a message if its sender may send it, and report calls to the observers.
 
-    A call is answered in any case: `answer` gets a caller whose `denied` says why, because a
-    model reads results, not protocol errors.
-
     Raises:
         MCPError: The message is not a call, and it is refused.
     """
@@ -161,6 +157,7 @@ async def authorize(
         async with _admit(server, needs, caller.principal) as refusal:
             if refusal is not None and method != CALLS:
                 raise sdk.protocol_error(refusal)
+            # A refused call is answered, too: a model reads results, not protocol errors.
             admitted = caller if refusal is None else replace(caller, denied=refusal)
             if method != CALLS or silent or not server.options.observers:
                 return await answer(admitted)
@@ -183,10 +180,11 @@ async def authorize(
 def _bound_to_logs(
     server: Server, caller: Caller, params: Mapping[str, Any]
 ) -> AbstractContextManager[None]:
-    """Return a block whose log events all name this call; no value is one that the client sent."""
+    """Return a block with the call's name in all its log events."""
     tool, (name, _) = params.get("name"), server.builtin.target_of(params)
     is_builtin = isinstance(tool, str) and tool in server.builtin
     target = name if name in caller.snapshot.widgets else tool if is_builtin else ""
+    # No value comes from the client, so callers cannot write into the log.
     about = {"principal": caller.principal.name, "widget": target}
     named = {key: value for key, value in about.items() if value}
     return get_logger().bind_context(request=SYSTEM.numbers.token_hex(4), **named)
@@ -201,10 +199,11 @@ async def _measure(
     *,
     record: RecordDuration,
 ) -> T:
-    """Record the duration of a request; no attribute has values that clients choose.
+    """Record the duration of a request.
 
     Source: OpenTelemetry semantic conventions, MCP, "Metric: mcp.server.operation.duration".
     """
+    # No attribute has values from clients, because each value is a time series.
     attributes = {"mcp.method.name": method if method in SPEC_CLIENT_METHODS else "_OTHER"}
     tool = params.get("name") if method == CALLS else None
     if isinstance(tool, str) and (tool in caller.snapshot.widgets or tool in server.builtin):

@@ -1,10 +1,9 @@
 """Announce changes: at once, then at most every 100 ms.
 
-    registry.wait_for_newer -> difference to what was announced -> the clients of each root
+    registry.wait_for_newer -> difference to the announced snapshot -> the clients of each root
 
-A notification is a level, not an event: the difference is taken to the snapshot that was
-announced last, so swaps in between merge into one notice, and a swap that was undone
-into none.
+A notification is a level, not an event. The difference is taken to the last announced snapshot, so
+swaps in between merge into one notice, and an undone swap into none.
 """
 
 from __future__ import annotations
@@ -52,10 +51,8 @@ async def notify(server: Server) -> None:
 
 
 async def notify_of_renders(server: Server) -> None:
-    """Notify clients of each render that is replaced, until cancelled.
-
-    No pause is needed between two notices: updates of a render have a rate limit of their own.
-    """
+    """Notify clients of each replaced render, until cancelled."""
+    # Without a pause between notices, because updates of a render have a rate limit of their own.
     replaced, renders = ReplacedRenders(), server.store.renders
 
     def view_notice(render: StoredRender, audience: Audience) -> Notice:

@@ -1,7 +1,7 @@
 """The prompt `show_data`: a user has data and wants to see it.
 
-Hosts offer it as a command. It names the widgets that the search finds for the wish and the
-data, and asks the model for one call.
+Hosts offer it as a command. It names widgets from a search for the wish and the data, and asks the
+model for a single call.
 """
 
 from __future__ import annotations
@@ -59,12 +59,12 @@ async def _find_fitting(context: ToolContext[None], data: str, wish: str) -> lis
         if query := question[:LONGEST_QUESTION].strip():
             hits, _ = await context.search.search(context.caller, query, LIMITS.prompt_widgets)
             ranks.append(hits)
-    fitting = {hit.widget.tool: hit.widget for hit in chain(*zip_longest(*ranks)) if hit}
-    return list(fitting.values())[: LIMITS.prompt_widgets]
+    widgets = {hit.widget.tool: hit.widget for hit in chain(*zip_longest(*ranks)) if hit}
+    return list(widgets.values())[: LIMITS.prompt_widgets]
 
 
 def _list_properties(data: str) -> Iterator[str]:
-    """Yield each property name in `data` once, outer before inner; nothing if it is not JSON."""
+    """Yield each property name in `data` once, outer before inner, and nothing without JSON."""
     try:
         waiting: list[Json] = [orjson.loads(data)]
     except orjson.JSONDecodeError:

@@ -1,7 +1,7 @@
-"""The edge to FastMCP and the SDK: what they call by themselves, without our request.
+"""The edge to FastMCP and the SDK: their own calls, without our request.
 
-Each answer comes from the snapshot that the request at hand took when it arrived; the
-middleware left its caller in a ContextVar, because these signatures are not ours.
+Each answer comes from the snapshot of the request at hand. The middleware left its caller in a
+ContextVar, because these signatures are not ours.
 """
 
 from __future__ import annotations
@@ -48,14 +48,14 @@ from widgetd.server.render.entry import page_meta
 from widgetd.server.render.result import RENDERS, Result
 
 Lifespan = Callable[[Server], AbstractAsyncContextManager[None]]
-"""A context that is entered when a server starts and left when it ends."""
+"""A context entered at the start of a server and left at its end."""
 
 Answer = Callable[[dict[str, Any]], Awaitable[Result]]
-"""Answers a call with these arguments; errors are results too."""
+"""Answers a call with these arguments. Errors are results, too."""
 
 
 class ServedTool(Tool):
-    """One of our tools as a FastMCP tool, with the author's schema verbatim and our own result."""
+    """A tool of ours as a FastMCP tool, with the author's schema verbatim and our own result."""
 
     _answer: Answer = PrivateAttr()
 
@@ -64,16 +64,16 @@ class ServedTool(Tool):
         self._answer = answer
 
     async def run(self, arguments: dict[str, Any]) -> ToolResult:
-        """Answer a call that FastMCP dispatches itself."""
+        """Answer a call by FastMCP itself."""
         result = await self._answer(arguments)
         return ToolResult.from_mcp_result(CallToolResult.model_validate(result.values()))
 
     def get_meta(self) -> dict[str, Any]:
-        """Return our metadata without the entries that FastMCP would add."""
+        """Return our metadata without FastMCP's additions."""
         return self.meta or {}
 
     def to_mcp_tool(self, **overrides: Any) -> McpTool:
-        """Return the tool's list entry, without `_meta` if it has none."""
+        """Return the tool's list entry, without an empty `_meta`."""
         return super().to_mcp_tool(**{"_meta": self.meta or None, **overrides})
 
 
@@ -88,15 +88,14 @@ class WidgetProvider(sdk.MountedProvider):
 
     @asynccontextmanager
     async def lifespan(self) -> AsyncIterator[None]:
-        """Run the server's lifespan context."""
         async with self._lifespan(self._server) if self._lifespan else nullcontext():
             yield
 
     @contextmanager
     def reached_through(self, root: FastMCP) -> Iterator[None]:
-        """Let clients of `root` reach the widgets while the block runs; it is reentrant."""
+        """Connect clients of `root` to the widgets while the block runs. Blocks may be nested."""
         roots = self._server.roots
-        entered = next((root_server for root_server in roots if root_server.mcp is root), None)
+        entered = next((entry for entry in roots if entry.mcp is root), None)
         if entered is None:
             entered = add_root(self._server, root, self)
         entered.uses += 1
@@ -108,8 +107,9 @@ class WidgetProvider(sdk.MountedProvider):
                 entered.unwrap()
                 roots.remove(entered)
 
+    # Renders are too short for tasks, and FastMCP need not build tools to know it.
     async def get_tasks(self) -> Sequence[FastMCPComponent]:
-        """Return no tasks: renders are too short, and FastMCP need not build tools to know it."""
+        """Return no tasks."""
         return ()
 
     def tool_of_widget(self, widget: Widget) -> ServedTool:
@@ -120,7 +120,6 @@ class WidgetProvider(sdk.MountedProvider):
         return tool
 
     def tool_of_builtin(self, tool: BuiltinTool) -> ServedTool:
-        """Return a built-in tool as a FastMCP tool."""
         return self._tool(tool.entry_fields)
 
     def _tool(self, entry: Mapping[str, Any]) -> ServedTool:
@@ -187,7 +186,7 @@ class WidgetProvider(sdk.MountedProvider):
 
     async def _get_resource_template(
         self,
-        uri: str,  # noqa: ARG002 - whatever a template leads to is found as a resource
+        uri: str,  # noqa: ARG002 - all addresses of templates are resources
         version: VersionSpec | None = None,  # noqa: ARG002 - as above
     ) -> ResourceTemplate | None:
         return None
@@ -214,7 +213,7 @@ def _with_page_prefix(tool: Tool, prefix: str) -> Tool:
 
 
 def add_root(server: Server, mcp: FastMCP, provider: Provider) -> Root:
-    """Make `mcp` a server through which clients reach the widgets of `server`."""
+    """Make `mcp` a root of `server`, for its clients to reach the widgets."""
     root = Root(mcp, provider)
     root.wrap(middleware_of(server, root))
     server.roots.append(root)
@@ -224,11 +223,9 @@ def add_root(server: Server, mcp: FastMCP, provider: Provider) -> Root:
 async def answer_call(
     server: Server, _context: object, params: CallToolRequestParams
 ) -> dict[str, Any]:
-    """Answer `tools/call` before FastMCP looks for a tool of that name.
-
-    The SDK drops from the result what the caller's protocol version does not know.
-    """
+    """Answer `tools/call` before FastMCP looks for a tool of that name."""
     caller = current_caller(server.registry)
+    # The SDK drops fields unknown to the caller's protocol version from the result.
     answer = await ask_consent(server, params, caller)
     if answer is None:
         answer = await call_tool(server, params.name, params.arguments or {}, caller)
@@ -240,7 +237,7 @@ async def answer_call(
 def complete(
     server: Server, _reference: object, argument: CompletionArgument, _context: object
 ) -> list[str]:
-    """Complete `{tool}` in a resource's address by the names that begin with what was typed."""
+    """Complete `{tool}` in a resource's address by names with the typed beginning."""
     if argument.name != "tool":
         return []
     widgets = current_caller(server.registry).snapshot.widgets
@@ -248,11 +245,9 @@ def complete(
 
 
 def header_schema(server: Server, name: str) -> dict[str, Any] | None:
-    """Return the schema of a tool that wants arguments repeated in headers; None for others.
-
-    The SDK asks before the middleware runs, so the caller is found here: a schema would tell
-    a stranger that the widget exists.
-    """
+    """Return the schema of a tool with arguments in headers, or None for others."""
+    # The SDK asks before the middleware runs, so the caller is identified here. Without a check,
+    # a schema would tell a stranger of the widget's existence.
     audience = principal_of(auth_context_var.get(), server.options.anonymous).audience
     widget = server.views.of(server.registry.current, audience).widgets.get(name)
     if widget is None or not server.listings.wants_headers(widget):

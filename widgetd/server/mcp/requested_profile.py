@@ -1,8 +1,8 @@
-"""The profile that a client's address or header requests, as `/mcp?profile=split`.
+"""The profile in a client's address or header, as `/mcp?profile=split`.
 
 Frameworks built on an SDK send the SDK's name (`mcp`), so `[profiles]` cannot tell them apart, and
-few let their users set `_meta`. All of them take an address, and most take headers. Those that ask
-for `split` and draw nothing hand all of a result to their model, so they get its text alone.
+few let their users set `_meta`. All of them take an address, and most take headers. Clients with
+`split` but without views hand all of a result to their model, so they get its text alone.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ HEADER = "widgetd-profile"
 
 
 def read_profile(scope: Mapping[str, Any]) -> Profile | None:
-    """Return the profile that the address, else the header of a request names; None without one.
+    """Return the profile in the address, else in the header of a request, or None without one.
 
     Raises:
         CallError: There is no such profile (W2006).
@@ -38,7 +38,7 @@ def read_profile(scope: Mapping[str, Any]) -> Profile | None:
 
 
 class ProfileGuard:
-    """An ASGI layer around the SDK's endpoint that refuses unknown profiles."""
+    """An ASGI layer around the SDK's endpoint, to refuse unknown profiles."""
 
     def __init__(self, app: asgi.App) -> None:
         self.app = app

@@ -7,7 +7,7 @@
     widgetd://ui-types                 every type of response being served
     widgetd://schemas/result           the JSON Schema of a result's `_meta`
 
-A part that a widget lacks does not exist: reading it is an error, not an empty answer.
+A missing part does not exist: reading it is an error, not an empty answer.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ _VIEW = compile_pattern(r"ui://widgetd/([a-z0-9_]+)(?:\.[0-9a-f]+)?\.html")
 _LISTED = ("template", "encoded")
 
 _SLOW = "problems"
-"""The part that renders the widget in every state; every widget has it."""
+"""The part of every widget that renders it in every state."""
 
 
 class ServedResource(Resource):
-    """One of our resources; content that is a function runs in a worker thread."""
+    """A resource of ours. Content from a function is made in a worker thread."""
 
     content: str | bytes | Callable[[], str]
 
@@ -60,7 +60,6 @@ class ServedResource(Resource):
         super().__init__(uri=AnyUrl(uri), **fields)
 
     async def read(self) -> ResourceResult:
-        """Return the content with its type and metadata."""
         content = self.content
         if callable(content):
             content = await SYSTEM.threads.run_blocking(content)
@@ -68,21 +67,21 @@ class ServedResource(Resource):
         return ResourceResult([item])
 
     def get_meta(self) -> dict[str, Any]:
-        """Return our metadata without the entries that FastMCP would add."""
+        """Return our metadata without FastMCP's additions."""
         return self.meta or {}
 
 
 def resources_of(readable: Iterable[BuiltinResource]) -> Iterator[Resource]:
     """Yield the listed resources of toolsets."""
-    for row in readable:
-        for uri in row.listed_uris:
-            value = row.value_of(uri)
+    for resource in readable:
+        for uri in resource.listed_uris:
+            value = resource.value_of(uri)
             yield ServedResource(
                 uri,
-                name=f"{row.name}_{value}" if value else row.name,
+                name=f"{resource.name}_{value}" if value else resource.name,
                 title=value or None,
-                description=row.description,
-                mime_type=row.mime_type,
+                description=resource.description,
+                mime_type=resource.mime_type,
                 content="",
             )
 
@@ -90,20 +89,20 @@ def resources_of(readable: Iterable[BuiltinResource]) -> Iterator[Resource]:
 async def read_of_toolset(
     readable: Iterable[BuiltinResource], uri: str, context: ToolContext[None]
 ) -> Resource | None:
-    for row in readable:
-        value = row.value_of(uri)
-        content = None if value is None else await row.read(context.of(row.toolset), value)
+    for resource in readable:
+        value = resource.value_of(uri)
+        content = (
+            None if value is None else await resource.read(context.of(resource.toolset), value)
+        )
         if content is not None:
-            mime_type = row.mime_type_of(value or "")
-            return ServedResource(uri, name=row.name, mime_type=mime_type, content=content)
+            mime_type = resource.mime_type_of(value or "")
+            return ServedResource(uri, name=resource.name, mime_type=mime_type, content=content)
     return None
 
 
 def uris(tool: str) -> tuple[str, ...]:
-    """Return the URIs whose content may change with this widget.
-
-    The page of a program is another one, at another URI, once the program changes.
-    """
+    """Return the URIs with possible changes of this widget."""
+    # Without its page: a changed program has a page at another URI.
     return (_uri(tool), *(_uri(tool, part) for part in PARTS), view_uri(tool), UI_TYPES)
 
 
@@ -114,8 +113,9 @@ def _uri(tool: str, part: str = "") -> str:
 class Resources:
     """The resources of snapshots.
 
-    Without a `view`, the page that draws results, widgets have no pages. Every widget may load
-    images from `image_origins`.
+    Args:
+        view: The page for results. Empty for widgets without pages.
+        image_origins: Origins of images for every widget.
     """
 
     def __init__(
@@ -128,11 +128,10 @@ class Resources:
 
     @property
     def has_view(self) -> bool:
-        """Return whether there is a page that draws results."""
         return bool(self._view)
 
     def of_widget(self, widget: Widget, snapshot: Snapshot) -> Iterator[Resource]:
-        """Yield the listed resources of one widget; templates lead to the others."""
+        """Yield the listed resources of a widget. Templates lead to the others."""
         for part in _LISTED:
             resource = self._part(widget, part, snapshot)
             if resource is not None:
@@ -141,7 +140,7 @@ class Resources:
             yield self._page(widget)
 
     def of_all(self, snapshot: Snapshot) -> Iterator[Resource]:
-        """Yield the resources that belong to no single widget."""
+        """Yield the resources without a widget of their own."""
         types = [
             {
                 "uiType": metadata.ui_type,
@@ -163,9 +162,9 @@ class Resources:
     def templates(self, readable: Iterable[BuiltinResource]) -> tuple[ResourceTemplate, ...]:
         return (
             *(
-                _template(row.name, row.uri, row.description, row.mime_type)
-                for row in readable
-                if row.is_template
+                _template(resource.name, resource.uri, resource.description, resource.mime_type)
+                for resource in readable
+                if resource.is_template
             ),
             _template("widget", "widget://{tool}", "What a widget is, and what parts there are."),
             *(

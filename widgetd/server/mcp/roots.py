@@ -1,4 +1,4 @@
-"""Servers through which clients reach the widgets, by themselves or mounted into another."""
+"""Servers with the widgets: their own, and every server they are mounted into."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ LISTEN = "subscriptions/listen"
 
 
 class Root:
-    """One FastMCP server through which clients reach the widgets.
+    """A FastMCP server through which clients reach the widgets.
 
-    There is the server that they were added to, and each one that it is mounted into, whose
-    clients see the same widgets under other names.
+    The first is the widgets' own server. The others are servers it is mounted into. Their clients
+    see the same widgets under other names.
 
     Attributes:
-        clients: The clients that listen to it, shared with other folders that it serves.
-        uses: Number of mounts of the widgets in it; 2 if they are mounted twice.
+        clients: Its listening clients, shared with other folders in the same server.
+        uses: Number of mounts of the widgets in it.
     """
 
     def __init__(self, mcp: FastMCP, provider: Provider) -> None:
         self.mcp = mcp
         lowlevel = sdk.lowlevel_of(mcp)
         # Another folder's widgets may have installed them already.
-        registered = lowlevel.get_request_handler(LISTEN)
-        clients = None if registered is None else getattr(registered.handler, "__self__", None)
+        handler = lowlevel.get_request_handler(LISTEN)
+        clients = None if handler is None else getattr(handler.handler, "__self__", None)
         if not isinstance(clients, Clients):
             clients = Clients()
             add_handler = lowlevel.add_request_handler
-            # With it the server advertises that its lists change (PrefectHQ/fastmcp issue 4920).
-            if registered is None:
+            # By the handler the server advertises changing lists (PrefectHQ/fastmcp issue 4920).
+            if handler is None:
                 add_handler(LISTEN, SubscriptionsListenRequestParams, clients.listen)
             add_handler("resources/subscribe", SubscribeRequestParams, clients.subscribe)
             add_handler("resources/unsubscribe", UnsubscribeRequestParams, clients.unsubscribe)
@@ -54,17 +54,16 @@ class Root:
         self._middleware: Any = None
 
     def wrap(self, middleware: sdk.Middleware) -> None:
-        """Put `middleware` around every message that comes to the server."""
+        """Put `middleware` around every message to the server."""
         self._middleware = middleware
         sdk.lowlevel_of(self.mcp).middleware.append(self._middleware)
 
     def unwrap(self) -> None:
-        """Take that layer away again."""
         sdk.lowlevel_of(self.mcp).middleware.remove(self._middleware)
 
     @cached_property
     def prefix(self) -> str:
-        """The namespace before the path of the widgets' URIs, as `ui/`; empty for most."""
+        """The namespace before the path of the widgets' URIs, as `ui/`. Empty for most."""
         return sdk.path_prefix(self.mcp, self._provider)
 
     async def notify(self, notice_for: NoticeFor, tasks: TaskGroup) -> int:

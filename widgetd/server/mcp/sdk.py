@@ -1,10 +1,9 @@
-"""The only module that relies on private names of fastmcp and mcp.
+"""The only module with private names of fastmcp and mcp.
 
-Everything here is something that the libraries do not offer yet: answering
-`subscriptions/listen`, finding the connection behind a session, telling the
-server which schema a tool has, ending streams before the server ends.
-`verify` checks every one of them at start, so that a new release of either
-library is a sentence at start-up and never a surprise in a call.
+The libraries have no public way yet to answer `subscriptions/listen`, to find the connection behind
+a session, to tell the server the schema of a tool, or to end streams before the server ends.
+`verify` checks every name at start, so an incompatible release of a library is a sentence at
+start-up and never a surprise in a call.
 """
 
 from __future__ import annotations
@@ -46,27 +45,27 @@ from widgetd.server.access.principal import UI_EXTENSION, ClientInfo
 from widgetd.server.mcp.asgi import App, Message, Receive, Scope, Send
 
 SERVER_ERROR = -32000
-"""JSON-RPC's code for errors that a server defines itself; the message says what to do.
+"""JSON-RPC's code for errors of a server's own. The message says what to do.
 
 Source: JSON-RPC 2.0, section 5.1.
 """
 
 PROTOCOL_VERSIONS = tuple(sorted({*HANDSHAKE_PROTOCOL_VERSIONS, *MODERN_PROTOCOL_VERSIONS}))
-"""The versions of the protocol that the server speaks, oldest first."""
+"""The supported versions of the protocol, oldest first."""
 
 Context = ServerRequestContext[Any, Any]
 Next = Callable[[Context], Awaitable[Any]]
 Middleware = Callable[[Context, Next], Awaitable[Any]]
-"""A layer around every message: it answers by itself or passes the context on."""
+"""A layer around every message. It answers by itself or passes the context on."""
 
 Layer = TypeVar("Layer", bound=App)
 
 
 def verify(server: FastMCP) -> None:
-    """Check that the installed libraries still have every private name used here.
+    """Check for every private name in the installed libraries.
 
     Raises:
-        ConfigError: Naming the library, its version and what is missing (W0007).
+        ConfigError: A name is missing (W0007). The error has the library and its version.
     """
     lowlevel = getattr(server, "_mcp_server", None)
     connection = Connection.from_envelope(LATEST_MODERN_VERSION, None, None)
@@ -98,7 +97,7 @@ def verify(server: FastMCP) -> None:
 
 
 def protocol_error(error: CallError) -> MCPError:
-    """Return `error` as a JSON-RPC error, for methods whose results cannot carry one."""
+    """Return `error` as a JSON-RPC error, for methods without error results."""
     return MCPError(SERVER_ERROR, f"[{error.code}] {error.message}", {"code": error.code})
 
 
@@ -107,22 +106,23 @@ def lowlevel_of(server: FastMCP) -> Server[Any]:
 
 
 def connection_of(session: ServerSession) -> Connection:
-    """Return the connection of a session object, which itself lives for one request only."""
+    """Return the connection of a session object."""
+    # The session object itself lives for one request only.
     return session._connection  # noqa: SLF001 - the SDK offers no public way
 
 
 class MountedProvider(Provider):
-    """A provider that learns of every server into which it is mounted."""
+    """A provider with a hook for every server into which it is mounted."""
 
     def reached_through(self, root: FastMCP) -> AbstractContextManager[None]:
-        """Return a context that is entered while `root`, its own server or an outer one, runs."""
+        """Return a context for the run of `root`, its own server or an outer server."""
         raise NotImplementedError
 
     @contextmanager
     def _extension_runtime(
         self, available: frozenset[str], *, root: FastMCP | None
     ) -> Iterator[None]:
-        """Enter `reached_through`; FastMCP calls this through every mount and wrapper."""
+        """Enter `reached_through`. FastMCP calls this through every mount and wrapper."""
         with (
             super()._extension_runtime(available, root=root),
             self.reached_through(root) if root is not None else nullcontext(),
@@ -131,7 +131,7 @@ class MountedProvider(Provider):
 
 
 def path_prefix(root: Provider, provider: Provider) -> str:
-    """Return what mounts between `root` and `provider` put before the path of a URI: `ui/`."""
+    """Return the namespace in URIs from the mounts between `root` and `provider`: `ui/`."""
     return _path_prefix(root, provider) or ""
 
 
@@ -140,8 +140,8 @@ def _path_prefix(holder: Provider, sought: Provider) -> str | None:
     prefix = "" if holder is sought else next((path for path in paths if path is not None), None)
     for transform in holder.transforms if prefix is not None else ():
         if isinstance(transform, Namespace):
-            named = transform._transform_uri(f"widget://{prefix}")  # noqa: SLF001 - as above
-            prefix = named.removeprefix("widget://")
+            uri = transform._transform_uri(f"widget://{prefix}")  # noqa: SLF001 - as above
+            prefix = uri.removeprefix("widget://")
     return prefix
 
 
@@ -161,7 +161,7 @@ def envelope(server: FastMCP) -> dict[str, Any]:
 
 
 def client_info(connection: Connection) -> ClientInfo:
-    """Return the description that the client of a connection gave of itself."""
+    """Return the description of itself by a connection's client."""
     params, capabilities = connection.client_params, connection.client_capabilities
     info = None if params is None else params.client_info
     extensions = None if capabilities is None else capabilities.extensions
@@ -197,11 +197,7 @@ def put_before(app: Any, layer: Callable[[App], App]) -> None:
 
 
 def host_check(app: Any) -> Callable[[Scope], Awaitable[bool]]:
-    [guard] = [
-        middleware
-        for middleware in app.user_middleware
-        if middleware.cls is HostOriginGuardMiddleware
-    ]
+    [guard] = [layer for layer in app.user_middleware if layer.cls is HostOriginGuardMiddleware]
 
     async def passes(scope: Scope) -> bool:
         passed = False
@@ -222,8 +218,8 @@ def host_check(app: Any) -> Callable[[Scope], Awaitable[bool]]:
 async def authenticate(auth: TokenVerifier, header: bytes) -> AuthenticatedUser | None:
     """Return the user of an `Authorization` header's bearer token, as the HTTP layer does."""
     connection = SimpleNamespace(headers={"authorization": header.decode("latin-1")})
-    authenticated = await BearerAuthBackend(auth).authenticate(cast("Any", connection))
-    return None if authenticated is None else authenticated[1]
+    result = await BearerAuthBackend(auth).authenticate(cast("Any", connection))
+    return None if result is None else result[1]
 
 
 def end_stream(endpoint: Any, session: str) -> None:
@@ -263,13 +259,13 @@ def renew(endpoint: Any, session: str) -> None:
     """Restart a session's idle timer, as the SDK does after each request."""
     transport = sessions_of(endpoint)[session]
     idle_s, until = transport._idle_timeout, anyio.current_time() + transport._idle_timeout  # noqa: SLF001 - as above
-    # Moving the deadline takes longer than the call itself; 1 % of the idle time is close enough.
+    # Moving the deadline takes longer than the call itself. 1 % of the idle time is close enough.
     if until - transport.idle_scope.deadline > idle_s / 100:
         transport.idle_scope.deadline = until
 
 
 def disable_sse_drain() -> None:
-    """Keep sse-starlette from cutting streams, and the calls in flight on them, at SIGTERM."""
+    """Keep sse-starlette from cutting streams, with their calls in flight, at SIGTERM."""
     AppStatus.disable_automatic_graceful_drain()  # type: ignore[no-untyped-call]  # the library has no types
 
 

@@ -1,8 +1,8 @@
-"""The server: what answers calls and lists of one registry, and the roots that lead to it.
+"""The server: answers to calls and lists of a registry, and the roots in front of it.
 
     caller, name, arguments -> built-in tool or widget -> result
 
-It knows nothing of files, ports, signals or of how messages arrive; `assembly` connects it.
+It knows nothing of files, ports, signals or the transport of messages. `assembly` connects it.
 """
 
 from __future__ import annotations
@@ -42,25 +42,25 @@ from widgetd.server.store.factory import Store
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerOptions:
-    """Options of a server that do not depend on its widgets.
+    """Options of a server apart from its widgets.
 
     Attributes:
-        expose: Whether all widgets are listed, or only the pinned ones.
-        list_tokens: Tokens that listed widgets may cost before `auto` lists only the pinned ones.
-        formats: Whether listed schemas include `format`, which is enforced in any case.
-        app_tools: Whether tools for pages are listed to all clients, or to those that draw.
-        page_size: Tools on one page of a list; 0 for all.
-        images: The images that results bring along; None for none.
+        expose: Whether all widgets are listed, or only the pinned widgets.
+        list_tokens: Token cost of listed widgets from which `auto` lists only the pinned widgets.
+        formats: Whether listed schemas include `format`. It is enforced in any case.
+        app_tools: Whether tools for pages are listed to all clients, or to drawing clients.
+        page_size: Tools on a page of a list. 0 for all.
+        images: The inline images of results. None for none.
         observers: Receive each call, render and notice.
         anonymous: The principal of requests without a token.
         sessions: Limits on legacy sessions over HTTP.
         builtin: The rows of built-in tools of all toolsets.
-        reserved: Names that no widget may X.
-        toolsets: The toolsets that are on besides `core`.
+        reserved: Names that no widget may have.
+        toolsets: The active toolsets besides `core`.
         readable: The resources of all toolsets.
         services: The services of toolsets, by toolset.
         traced: Whether each request gets an OpenTelemetry span.
-        record_duration: Receives the duration of each request; None to measure none.
+        record_duration: Receives the duration of each request. None to measure none.
         system: Dates renders and presses, and makes their ids.
     """
 
@@ -87,15 +87,15 @@ class ServerOptions:
 
 
 class Server:
-    """A registry as an MCP server: answers calls and lists, and knows its roots and sessions.
+    """A registry as an MCP server, with its roots and sessions.
 
     Attributes:
         mcp: The FastMCP server, ready to run on any transport.
-        standalone: Whether it serves nothing else, so that we answer lists ourselves.
-        admit: Encodes a widget's list entry; raises `WidgetError` if it can have none.
+        standalone: Whether it serves nothing else, so we answer lists ourselves.
+        admit: Encodes a widget's list entry, or raises `WidgetError`.
         entry_fields: Returns a widget's list entry as the fields of an SDK tool.
         roots: The servers through which clients reach the widgets, `mcp` first.
-        sessions: The open legacy sessions over HTTP; None without HTTP.
+        sessions: The open legacy sessions over HTTP. None without HTTP.
 
     Raises:
         ConfigError: Two built-in tools have the same name.
@@ -158,11 +158,11 @@ class Server:
 
     @property
     def clients(self) -> Clients:
-        """Return the clients that listen to `mcp`."""
+        """Return the listening clients of `mcp`."""
         return self.roots[0].clients
 
     async def call(self, name: str, arguments: Mapping[str, Any], caller: Caller) -> Result:
-        """Answer a call of a widget or a built-in tool; errors are results too."""
+        """Answer a call of a widget or a built-in tool. Errors are results, too."""
         if caller.denied is not None:
             return error_result(caller.denied)
         if name in self.builtin:
@@ -202,9 +202,7 @@ class Server:
             self.sessions.end_streams(gone)
 
     def listed_tools(self, caller: Caller) -> frozenset[str]:
-        """Return the built-in tools in the caller's list.
-
-        Those for pages are in it if the client draws, or with `app_tools="always"`.
-        """
+        """Return the built-in tools in the caller's list."""
+        # Tools for pages are of no use to a client without views.
         apps = self.options.app_tools == "always" or draws_views(caller.client)
         return self.builtin.listed_for(caller.principal.scopes, apps=apps)

@@ -1,9 +1,8 @@
 """Limits on legacy sessions: per principal, and in all.
 
-A session costs memory for as long as its client might come back. Opening one costs a unit of
-the rate limit, and at the limit the session that was idle longest is closed; its client gets
-404, as the protocol says, and repeats the handshake. A request in flight or a standing stream
-keeps its session open.
+A session costs memory as long as its client might come back. Opening a session costs a unit of the
+rate limit. At the limit the longest idle session is closed: its client gets 404, as the protocol
+says, and repeats the handshake. A request in flight or a standing stream prevents that.
 """
 
 from __future__ import annotations
@@ -35,17 +34,17 @@ class SessionBounds:
 
     Attributes:
         most: Sessions of all principals.
-        each: Sessions of one named principal.
+        per_principal: Sessions of a named principal.
         idle_s: Idle time after which a session is closed.
     """
 
     most: int = 2000
-    each: int = 500
+    per_principal: int = 500
     idle_s: float = 300
 
 
 class Sessions:
-    """An ASGI layer around the SDK's endpoint that admits new sessions and tracks their owners."""
+    """An ASGI layer around the SDK's endpoint, to admit new sessions and track their owners."""
 
     def __init__(
         self,
@@ -67,7 +66,7 @@ class Sessions:
         self._opening: Counter[str] = Counter()
 
     async def __call__(self, scope: asgi.Scope, receive: asgi.Receive, send: asgi.Send) -> None:
-        """Pass a request on; one that opens a session is subject to the limits."""
+        """Pass a request on. A request for a new session is subject to the limits."""
         headers = dict(scope.get("headers", ()))
         session = asgi.read_header(headers, b"mcp-session-id")
         version = asgi.read_header(headers, b"mcp-protocol-version")
@@ -80,7 +79,6 @@ class Sessions:
             await self._open(principal, scope, receive, send)
 
     def count(self) -> int:
-        """Return the number of open sessions."""
         return len(sdk.sessions_of(self.app))
 
     def end_streams(self, gone: Collection[Principal] | None = None) -> None:
@@ -160,7 +158,7 @@ class Sessions:
 
     @contextmanager
     def in_use(self, session: str, principal: Principal) -> Iterator[None]:
-        """Keep a session from being closed for another while the block runs."""
+        """Protect a session from being closed for another while the block runs."""
         owner = self._owners.get(session)
         if owner is not None and principal.name == owner.name:
             self._owners[session] = principal
@@ -178,7 +176,7 @@ class Sessions:
             session: owner for session, owner in self._owners.items() if session in alive
         }
         theirs = sum(owner.name == name for owner in self._owners.values()) + self._opening[name]
-        if name and theirs >= self._bounds.each:
+        if name and theirs >= self._bounds.per_principal:
             return await self._end_idle(lambda owner: owner.name == name)
         if len(self._owners) + self._opening.total() >= self._bounds.most:
             return await self._end_idle(lambda _: True)

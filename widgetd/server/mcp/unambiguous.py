@@ -1,7 +1,7 @@
-"""Refuse messages that have a key twice in one object.
+"""Refuse messages with a duplicate key in an object.
 
-The SDK would keep the last of the two, a proxy that filters messages perhaps the first, so
-they could disagree about what is asked. The SDK's parsers accept such messages silently.
+The SDK would read the last of the two values, and a filtering proxy perhaps the first, so they
+could disagree about the request. The SDK's parsers accept such messages silently.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ _TWICE = "the key {} stands twice; keep one of the two"
 
 
 class DuplicateKeyGuard:
-    """An ASGI layer around the SDK's endpoint that refuses duplicate keys."""
+    """An ASGI layer around the SDK's endpoint, to refuse duplicate keys."""
 
     def __init__(self, app: asgi.App) -> None:
         self.app = app
 
     async def __call__(self, scope: asgi.Scope, receive: asgi.Receive, send: asgi.Send) -> None:
-        """Pass a request on; the SDK reads the whole body before it acts on any of it."""
+        # The SDK reads the whole body before it acts on any of it.
         body = bytearray()
 
         async def receive_checked() -> asgi.Message:
@@ -45,20 +45,18 @@ class DuplicateKeyGuard:
 
 
 def reject_duplicate_keys(line: bytes) -> bytes:
-    """Return a line of stdio as it is; if it has a key twice, a request that fails with a reason.
-
-    The SDK writes all answers itself, in its own order. It gets a request with the same id for
-    an unknown method whose name is the error message.
-    """
+    """Return a line of stdio as it is, or a failing request in place of duplicate keys."""
     twice = find_duplicate_key(line.decode(errors="replace"))
     if twice is None:
         return line
     try:
         message = json.loads(line)
     except (ValueError, RecursionError):
-        return line  # the SDK refuses what is not JSON
+        return line  # the SDK refuses it
     if not isinstance(message, dict) or "method" not in message or "id" not in message:
         return b"\n"  # a notification has no answer
+    # The SDK writes all answers itself, in its own order. It gets a request with the same id for an
+    # unknown method, whose name is the error message.
     request = {"jsonrpc": "2.0", "id": message["id"], "method": f"[W2009] {_TWICE.format(twice)}"}
     return json.dumps(request).encode() + b"\n"
 

@@ -1,9 +1,9 @@
-"""Tools for user actions, from the page that shows a widget to the agent that awaits them.
+"""Tools for user actions, from the page of a widget to the awaiting agent.
 
     widget_action -> the render's tree -> store.actions -> await_widget_action
 
-The first tool is for the page. Hosts hide it from the model, which protects nothing: every
-call is checked as if the model had made it.
+The first tool is for the page. Hosts hide it from the model. This protects nothing: every call is
+checked as if the model had made it.
 
 Source: MCP Apps 2026-01-26, "Tool visibility".
 """
@@ -44,19 +44,19 @@ SHOWN_ID = argument("string", "The id of the render that is shown.")
 async def widget_action(context: ToolContext[None], arguments: Mapping[str, Any]) -> Result:
     """Return `{"status": "accepted", "next", "repeated"?}`, or the payload's `validationErrors`.
 
-    `repeated` says that the action was accepted before under the same key, so that a page that
-    was mounted again does not tell the model of it again. An action that a tool of an upstream
-    does is answered by `{"status": "confirm", "text", "token"}`, and then, with the render as it
-    is now, by `{"status": "done" | "failed" | "unsure", "note", "line", "repeated"?}`.
+    `repeated` marks an action already accepted under the same key, so a page that was mounted again
+    does not tell the model again. An action of an upstream's tool is answered by `{"status":
+    "confirm", "text", "token"}`, and then, with the present render, by `{"status": "done" |
+    "failed" | "unsure", "note", "line", "repeated"?}`.
 
     A local action changes nothing here: its answer is the widget in the page's next state.
 
     Raises:
         CallError: There is no such render (W2007), it offers no such action (W2401), the payload
-            does not fit (W2404) or is too large (W2403), the widget has no such state (W2002),
-            too many actions are unread (W2402), or the process is shutting down (W2405); of a
-            bound action also that only its page can take it (W5012), or see `ActionRunner.press`;
-            of a card that asks before a call, that only a person can answer it (W3104).
+            does not fit (W2404) or is too large (W2403), the widget has no such state (W2002), too
+            many actions are unread (W2402), or the process is shutting down (W2405). A bound action
+            also raises W5012 outside its page, or see `ActionRunner.press`. A card of a call raises
+            W3104 unless a person answers it.
     """
     render_id, state = arguments["render_id"], arguments["state"]
     if (earlier := await _find_earlier(context, arguments)) is not None:
@@ -118,26 +118,26 @@ async def widget_action(context: ToolContext[None], arguments: Mapping[str, Any]
 
 
 async def _press(context: ToolContext[None], press: Press) -> Result:
-    """Take the press of a bound action; if the render has changed, show how it is now."""
+    """Run the press of a bound action. If the render has changed, show its present version."""
     try:
         return _shown_result(context, *await _action_runner(context).press(press))
     except CallError as error:
         if error.code != "W2406":
             raise
         newest = await context.rendering.load(press.render.id, context.caller)
-        newest_result, refused = _shown_result(context, {}, newest), error_result(error)
-        return replace(refused, meta=b"{%b,%b}" % (refused.meta[1:-1], newest_result.meta[1:-1]))
+        current, refused = _shown_result(context, {}, newest), error_result(error)
+        return replace(refused, meta=b"{%b,%b}" % (refused.meta[1:-1], current.meta[1:-1]))
 
 
 async def _find_earlier(context: ToolContext[None], arguments: Mapping[str, Any]) -> Result | None:
-    """Return the answer that the client's key had before; None if it is new."""
+    """Return the earlier answer under the client's key, or None if the key is new."""
     render_id, key = arguments["render_id"], arguments.get("idempotency_key", "")
     if not key:
         return None
     answer = await context.store.idempotency.recall(_answer_key(render_id, key))
     if answer is not None and not await context.rendering.hides_render(render_id, context.caller):
         return structured_result({**answer, "repeated": True})
-    # A retry may find a version that offers the action no longer.
+    # A retry may find a version without the action.
     runner = _action_runner(context)
     if (earlier := await runner.find_earlier(render_id, key)) is None:
         return None
@@ -155,19 +155,16 @@ def _accept_payload(
         payload = offered.accept(sent, sensitive)
     except CallError as error:
         # Beside a field, people read the author's words, or else a request in ours.
-        says = {
-            check.name: check.request
+        texts = {
+            field.name: field.request
             for trigger in offered.triggers
-            for check in trigger.sent_fields
+            for field in trigger.sent_fields
         }
         checks = () if widget is None else widget.checks.get(offered.type, ())
-        says |= {check.field: check.says for check in checks if check.field in says}
+        texts |= {check.field: check.says for check in checks if check.field in texts}
         problems = (
-            (
-                invalid.path,
-                says.get(invalid.path) or f"expected {invalid.expected}, got {invalid.got}",
-            )
-            for invalid in error.invalid_arguments
+            (wrong.path, texts.get(wrong.path) or f"expected {wrong.expected}, got {wrong.got}")
+            for wrong in error.invalid_arguments
         )
         return error_result(error, _invalid(problems))
     failed = () if widget is None else find_unmet(widget.checks, offered.type, payload)
@@ -209,7 +206,7 @@ def _demand_press(
 def is_from_page(
     context: ToolContext[None], render: StoredRender, arguments: Mapping[str, Any]
 ) -> bool:
-    """Return whether the render's owner calls, with the secret of its page where it has one."""
+    """Return whether the render's owner calls, with the secret of its page if it has one."""
     is_owner = render.owner == context.caller.principal.name
     press = str(arguments.get("press", ""))
     return is_owner and compare_digest(render.press.encode(), press.encode())
@@ -221,8 +218,8 @@ def _shown_result(
     answered = structured_result(answer)
     if render is None:
         return answered
-    redrawn = context.rendering.result(render, context.caller, is_for_page=True, profile="split")
-    return replace(redrawn, content=answered.content, structured=answered.structured)
+    drawn = context.rendering.result(render, context.caller, is_for_page=True, profile="split")
+    return replace(drawn, content=answered.content, structured=answered.structured)
 
 
 def _record_keys(render_id: str, version: int) -> Iterator[str]:
@@ -257,20 +254,20 @@ def _invalid(problems: Iterable[tuple[str, str]]) -> dict[str, Any]:
 
 
 def _with_object(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Wrap a payload that is not an object; authors may write any JSON value."""
+    """Wrap a payload other than an object. Authors may write any JSON value."""
     if "payload" not in arguments:
         return arguments
     return {**arguments, "payload": to_object(arguments["payload"])}
 
 
-def _find_offered_action(offered: Mapping[str, TreeAction], action: str) -> TreeAction:
-    if action in offered:
-        return offered[action]
-    near = nearest(action, tuple(offered))
+def _find_offered_action(offers: Mapping[str, TreeAction], action: str) -> TreeAction:
+    if action in offers:
+        return offers[action]
+    near = nearest(action, tuple(offers))
     if near:
         hint = f"did you mean '{near}'?"
-    elif offered:
-        named = [f"'{name}'" for name in list(offered)[: LIMITS.named_actions]]
+    elif offers:
+        named = [f"'{name}'" for name in list(offers)[: LIMITS.named_actions]]
         hint = f"it offers {join_alternatives(named)}"
     else:
         hint = "it offers none at all"
@@ -278,7 +275,7 @@ def _find_offered_action(offered: Mapping[str, TreeAction], action: str) -> Tree
         "W2401",
         f"the render offers no action '{action}'; {hint}",
         path="action",
-        suggestions=(near,) if near else tuple(offered)[: LIMITS.named_actions],
+        suggestions=(near,) if near else tuple(offers)[: LIMITS.named_actions],
     )
 
 
@@ -286,10 +283,10 @@ async def await_widget_action(context: ToolContext[None], arguments: Mapping[str
     """Return `{"actions": [{"seq", "action", "payload", "at"}], "next", "status"}`.
 
     Raises:
-        CallError: The id is none of a render's (W2007).
+        CallError: The id is not a render's (W2007).
     """
     render_id, after = arguments["render_id"], arguments["after"]
-    # An id that was never given did not expire.
+    # A made-up id did not expire.
     if not render_id.startswith(RENDER_PREFIX):
         raise no_render(render_id)
     if await context.rendering.hides_actions(render_id, context.caller):
@@ -300,13 +297,13 @@ async def await_widget_action(context: ToolContext[None], arguments: Mapping[str
         )
     actions = [
         {
-            "seq": entry.seq,
-            "action": entry.action,
-            "payload": entry.payload,
-            "at": entry.at,
-            **({"outcome": entry.outcome} if entry.outcome else {}),
+            "seq": action.seq,
+            "action": action.action,
+            "payload": action.payload,
+            "at": action.at,
+            **({"outcome": action.outcome} if action.outcome else {}),
         }
-        for entry in awaited.actions
+        for action in awaited.actions
     ]
     return structured_result({"actions": actions, "next": awaited.next, "status": awaited.status})
 
@@ -344,7 +341,7 @@ TOOLS = (
         read_only=False,
         app_only=True,
     ),
-    # Only received actions are discarded: the same request gets the same answer again.
+    # Read-only although it discards: the same request gets the same answer again.
     BuiltinTool(
         name="await_widget_action",
         description="Wait for what the user does in a widget with buttons or fields. "

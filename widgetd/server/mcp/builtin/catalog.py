@@ -1,7 +1,7 @@
 """Tools to find, describe and show any widget, for hosts that never refetch the tool list.
 
-`search_widgets` finds a widget, `get_widget_details` describes it, `render_widget` shows it
-and `show_render` shows a stored render again.
+`search_widgets` finds a widget, `get_widget_details` describes it, `render_widget` shows it and
+`show_render` shows a stored render again.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from widgetd.server.mcp.limits import LIMITS
 from widgetd.server.render.result import Result, not_found, structured_result
 
 _ALIASES = {"args": "arguments", "parameters": "arguments", "input": "arguments", "tool": "name"}
-"""Other names of render_widget's arguments, which models take from other protocols."""
+"""Other names of render_widget's arguments. Models take them from other protocols."""
 
 
 async def search_widgets(context: ToolContext[None], arguments: Mapping[str, Any]) -> Result:
@@ -40,10 +40,10 @@ async def search_widgets(context: ToolContext[None], arguments: Mapping[str, Any
 
 
 async def get_widget_details(context: ToolContext[None], arguments: Mapping[str, Any]) -> Result:
-    """Return `{"items": [{"name", "status", ...}], "left"?}`, one item per requested name.
+    """Return `{"items": [{"name", "status", ...}], "left"?}`, an item for each requested name.
 
-    Without names, return every widget's name and title. `left` holds the names that did not
-    fit into one answer.
+    Without names, return every widget's name and title. `left` holds the names without room in the
+    answer.
     """
     widgets = context.caller.snapshot.widgets
     names: Sequence[str] = arguments.get("names") or tuple(widgets)
@@ -92,17 +92,17 @@ async def render_widget(context: ToolContext[None], arguments: Mapping[str, Any]
     Raises:
         CallError: There is no such widget (W2001), or its own tool would fail: the template on
             these arguments (W2004), the budget (W2005), the client's version (W2010) or the
-            upstream that fills the widget (W5001 to W5020).
+            upstream of the widget (W5001 to W5020).
     """
     name, widgets = arguments["name"], context.caller.snapshot.widgets
     if name not in widgets:
         raise await context.search.explain_unknown(name, context.caller)
-    values = arguments.get("arguments", {})
-    return await context.rendering.call(widgets[name], values, context.caller)
+    widget_arguments = arguments.get("arguments", {})
+    return await context.rendering.call(widgets[name], widget_arguments, context.caller)
 
 
 def rename_arguments(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the arguments of `render_widget` under the names that its schema has."""
+    """Return the arguments of `render_widget` under their names in the schema."""
     renamed = {_ALIASES.get(name, name): value for name, value in arguments.items()}
     return renamed if len(renamed) == len(arguments) else arguments
 
@@ -115,7 +115,7 @@ def _show_render_example(context: ToolContext[None]) -> Mapping[str, Any] | None
 
 
 async def show_render(context: ToolContext[None], arguments: Mapping[str, Any]) -> Result:
-    """Return the result that shows a stored render, in the profile of this call.
+    """Return the result of a stored render, in the profile of this call.
 
     Raises:
         CallError: There is no such render, or it has expired (W2007).

@@ -3,8 +3,8 @@
     call -> card (what, with which arguments, what would change) -> Allow once -> the same call
                                                                  -> Deny
 
-A client with elicitation asks by itself; the card is for clients that draw and have none. The call
-waits under a token, so what runs is what the card shows, once; and only the card's page has the
+A client with elicitation asks by itself. The card is for drawing clients without elicitation. The
+call waits under a token, so exactly the call on the card runs, once. Only the card's page has the
 secret of the press, so a model cannot allow its own call.
 """
 
@@ -33,13 +33,12 @@ from widgetd.server.store.contract import Origin, StoredRender
 ALLOW, DENY = "call.allow", "call.deny"
 
 CARD_KEY = "widgetd/card"
-"""Key of a call's `_meta`: the client, which is the chat, shows cards though it draws no views."""
+"""Key of a call's `_meta`: the client is the chat, with cards but without views."""
 
 Node = Mapping[str, Any]
 
 
 def shows_cards(caller: Caller) -> bool:
-    """Return whether the client can ask its user by a card."""
     return draws_views(caller.client) or caller.meta.get(CARD_KEY) is True
 
 
@@ -49,7 +48,7 @@ async def ask_by_card(
     arguments: Mapping[str, Any],
     question: ConsentQuestion,
 ) -> Result:
-    """Keep the call, and return the card that lets the user allow it."""
+    """Store the call, and return the card for the user to allow it."""
     parts = await SYSTEM.threads.run_blocking(question.draw)
     call = {"tool": tool.name, "arguments": arguments}
     owner = context.caller.principal.name
@@ -85,14 +84,14 @@ async def ask_by_card(
 async def settle(
     context: ToolContext[Any], render: StoredRender, action: str, token: str
 ) -> dict[str, Any]:
-    """Do or drop the call of a card, and show on the card what came of it.
+    """Do or drop the call of a card, and show the outcome on the card.
 
     Returns:
         `{"status": "done" | "failed", "note", "line"}`: a sentence for people, one for the model.
 
     Raises:
-        CallError: The card was answered before, has expired, or its tool is gone (W3105),
-            or the principal may not call it any more (W2301).
+        CallError: The card was answered before, has expired, or its tool is gone (W3105), or the
+            principal may not call it any more (W2301).
     """
     principal = context.caller.principal
     call = await Confirmations(context.store.idempotency).take(token, owner=principal.name)

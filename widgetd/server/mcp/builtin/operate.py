@@ -1,7 +1,7 @@
-"""The toolset `operate`: status, log events and usage, for an agent that operates the daemon.
+"""The toolset `operate`: status, log events and usage, for an agent in charge of the daemon.
 
-The answers match the page and commands of the same names. Names of widgets that the caller
-does not see are replaced by pseudonyms.
+The answers match the page and commands of the same names. Names of hidden widgets are replaced by
+pseudonyms.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Operations:
     """The sources of these tools' answers.
 
     Attributes:
-        audit: The audit file; None without one.
+        audit: The audit file. None without one.
         names: The names of all built-in tools.
         sections: Further sections of the status, by name, computed per request.
     """
@@ -78,24 +78,24 @@ async def get_logs(context: ToolContext[Operations], arguments: Mapping[str, Any
     except ValueError as error:
         raise CallError("W3101", str(error), path="pattern") from None
     events, dropped = ring.after(arguments.get("after", ""))
-    served = snapshot.widgets.get(widget)
-    about = {widget} if served is None else {widget, served.definition.path}
-    allowed = None
+    named_widget = snapshot.widgets.get(widget)
+    about = {widget} if named_widget is None else {widget, named_widget.definition.path}
+    visible = None
     if not audience.sees_everything:
         paths = (widget.definition.path for widget in snapshot.widgets.values())
-        allowed = frozenset((*snapshot.widgets, *snapshot.faults, *paths))
+        visible = frozenset((*snapshot.widgets, *snapshot.faults, *paths))
     items: list[Mapping[str, Any]] = []
     upto, weight = ring.cursor_of(events[-1] if events else None), 0
     for at, event in enumerate(events):
         if event.epoch_s < since_s or event.fields["level"] not in LEVELS[least:]:
             continue
-        fields = event.fields if allowed is None else _redact(event.fields, allowed)
+        fields = event.fields if visible is None else _redact(event.fields, visible)
         line = event.line if fields is event.fields else orjson.dumps(fields)
         text = line.decode()
         is_wanted = contains in text and (not widget or _concerns(fields, about)) and matches(text)
         if not is_wanted:
             continue
-        # The first one comes at any size: an empty answer would hide what follows it.
+        # The first event comes at any size: an empty answer would hide all later events.
         if items and (len(items) == arguments["limit"] or weight + len(line) > LIMITS.log_bytes):
             upto = ring.cursor_of(events[at - 1])
             break
@@ -105,7 +105,7 @@ async def get_logs(context: ToolContext[Operations], arguments: Mapping[str, Any
 
 
 def _concerns(fields: Mapping[str, Any], about: set[str]) -> bool:
-    """Return whether an event names the widget: by itself, or as a tool that a swap changed."""
+    """Return whether an event names the widget: by itself, or as a tool of a swap."""
     tools = fields.get("tools")
     named = [str(fields.get(key)) for key in _NAMING]
     return not about.isdisjoint(named + tools if isinstance(tools, list) else named)
@@ -133,10 +133,10 @@ def _since(text: str) -> float:
         raise CallError("W2002", str(wrong), path="since", invalid_arguments=(wrong,)) from None
 
 
-def _redact(fields: Mapping[str, Any], allowed: frozenset[str]) -> Mapping[str, Any]:
-    """Replace the names of widgets outside `allowed` and drop texts that may mention them."""
+def _redact(fields: Mapping[str, Any], visible: frozenset[str]) -> Mapping[str, Any]:
+    """Replace the names of widgets outside `visible` and drop texts that may mention them."""
     named = [fields[key] for key in _NAMING if isinstance(fields.get(key), str)]
-    if all(name in allowed for name in named):
+    if all(name in visible for name in named):
         return fields if named else {k: v for k, v in fields.items() if not _is_prose(k, v)}
     return {
         key: pseudonym(value) if key in _NAMING else value

@@ -1,7 +1,7 @@
 """The table of built-in tools: arguments, handler, scope and cost of each.
 
-A module beside this one holds the rows of one subject as `TOOLS`; the rows of a later room
-are in its own `toolset.py` and reach the server at assembly.
+A module beside this one holds the rows of a subject as `TOOLS`. The rows of a later room are in its
+own `toolset.py` and reach the server at assembly.
 """
 
 from __future__ import annotations
@@ -31,21 +31,21 @@ if TYPE_CHECKING:  # commands that only need the names skip these imports
     from widgetd.server.store.factory import Store
 
 CORE = "core"
-"""The toolset that every server has."""
+"""The toolset of every server."""
 
 Services = TypeVar("Services")
 
 
 @dataclass(frozen=True, kw_only=True)
 class ToolContext(Generic[Services]):
-    """The caller and the services of one call of a built-in tool.
+    """The caller and the services of a call of a built-in tool.
 
     Attributes:
-        caller: The client that calls, with the snapshot that answers it.
+        caller: The calling client, with the snapshot for its answer.
         schema: Returns the input schema of a widget, as it is listed.
-        services: The services of the tool's toolset; None for those of `core`.
-        consent: The tools that ask a person first, of every toolset.
-        toolsets: The services of each toolset that is there.
+        services: The services of the tool's toolset. None for those of `core`.
+        consent: The tools of every toolset that ask a person first.
+        toolsets: The services of each active toolset.
     """
 
     caller: Caller
@@ -67,11 +67,11 @@ class ToolContext(Generic[Services]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsentQuestion:
-    """The question that a person answers before a call.
+    """The question to a person before a call.
 
     Attributes:
-        draw: Returns components that show what would change; it runs in a worker thread.
-        hidden: Arguments that `draw` shows better than their values do.
+        draw: Returns components about the coming changes. It runs in a worker thread.
+        hidden: Arguments better shown by `draw` than by their values.
     """
 
     text: str
@@ -79,33 +79,33 @@ class ConsentQuestion:
     hidden: Sequence[str] = ()
 
     def select(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the arguments that the person reads."""
+        """Return the arguments for the person."""
         return {name: arguments[name] for name in arguments if name not in self.hidden}
 
 
 Handler = Callable[[ToolContext[Any], Mapping[str, Any]], Awaitable[Result]]
-"""Answers a call with checked, complete arguments; raises `CallError` if it cannot."""
+"""Answers a call with checked, complete arguments, or raises `CallError`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuiltinTool:
-    """A built-in tool: one row of the table.
+    """A built-in tool: a row of the table.
 
     Attributes:
-        name: The tool's name, which no widget may take.
+        name: The tool's name. No widget may take it.
         input_schema: The schema of a closed object.
         reads: Normalises arguments before validation.
-        example: Returns arguments for the end of an error; None for the smallest valid ones.
+        example: Returns arguments for the end of an error. None for the smallest valid arguments.
         cost: Units of the caller's rate limit.
         waits: Whether it mostly waits and so takes no concurrency slot.
-        asks: Returns the question for the user before the call, for clients that can ask by
-            elicitation or by a card; None to ask nothing.
+        asks: Returns the question to the user before the call, for clients with elicitation or
+            cards. None to ask nothing.
         read_only: Whether calling it changes nothing.
         destructive: Whether it may replace existing data.
-        app_only: Whether it is for the page that shows a widget and hidden from the model.
-        listed: Whether clients list it; False where it can only fail.
-        widget_argument: The argument with the name of a widget that it calls, with what is in
-            `arguments`; empty for none.
+        app_only: Whether it is for the page of a widget and hidden from the model.
+        listed: Whether clients list it. False where it can only fail.
+        widget_argument: The argument with the name of a widget to call with `arguments`. Empty for
+            none.
     """
 
     name: str
@@ -127,7 +127,7 @@ class BuiltinTool:
 
     @property
     def entry_fields(self) -> dict[str, Any]:
-        """Return the fields of its list entry; empty defaults are left out to save tokens.
+        """Return the fields of its list entry. Empty defaults are left out to save tokens.
 
         Source: MCP Apps 2026-01-26, "Tool visibility".
         """
@@ -150,7 +150,7 @@ class BuiltinTool:
 
 
 Reader = Callable[[ToolContext[Any], str], Awaitable[str | bytes | None]]
-"""Reads a resource for a value of its variable ("" without one); None if there is nothing."""
+"""Reads a resource for a value of its variable ("" without a variable), or returns None."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,10 +158,10 @@ class BuiltinResource:
     """A resource, or resource template, of a toolset.
 
     Attributes:
-        uri: Its address, as `widgetd://keywords`; a variable at the end, as
+        uri: Its address, as `widgetd://keywords`. A variable at the end, as
             `widgetd://guide/{name}`, makes it a template.
-        mime_types: Media types that differ, by the last part of the variable's value.
-        values: Values of the variable that the list names.
+        mime_types: Other media types, by the last part of the variable's value.
+        values: Listed values of the variable.
     """
 
     uri: str
@@ -181,7 +181,6 @@ class BuiltinResource:
 
     @property
     def is_template(self) -> bool:
-        """Return whether the address has a variable."""
         return "{" in self.uri
 
     @property
@@ -195,21 +194,21 @@ class BuiltinResource:
         return self.mime_types.get(value.rpartition("/")[2], self.mime_type)
 
     def value_of(self, uri: str) -> str | None:
-        """Return the variable's value in `uri`, "" without a variable; None for other addresses."""
+        """Return the variable's value in `uri`, "" without a variable, None for other addresses."""
         if not self.is_template:
             return "" if uri == self.uri else None
         return uri.removeprefix(self.stem) if uri.startswith(self.stem) else None
 
 
 class BuiltinTools(Mapping[str, BuiltinTool]):
-    """The tools of the toolsets that are on, by name.
+    """The tools of the active toolsets, by name.
 
     Args:
         rows: The tools of all toolsets.
-        toolsets: The toolsets that are on besides `core`.
+        toolsets: The active toolsets besides `core`.
 
     Attributes:
-        reserved: The names of all rows; a setting must never rename a widget.
+        reserved: The names of all rows. A setting must never rename a widget.
 
     Raises:
         ConfigError: Two have the same name (W0031).
@@ -248,7 +247,7 @@ class BuiltinTools(Mapping[str, BuiltinTool]):
     def listed_for(self, scopes: frozenset[str], *, apps: bool) -> frozenset[str]:
         """Return the tools listed for a caller with these scopes, always with those of `core`.
 
-        Some serve only pages, so clients without `apps` do not list them.
+        Tools for pages are listed only with `apps`.
         """
         names = self._listed.get((scopes, apps))
         if names is None:
@@ -264,7 +263,7 @@ class BuiltinTools(Mapping[str, BuiltinTool]):
         return {name: self._entries[name] for name in self._tools if name in names}
 
     def target_of(self, params: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
-        """Return the name and the arguments of the widget that a call is for, as they were sent."""
+        """Return the name and the arguments of the widget of a call, as they were sent."""
         name, arguments = params.get("name"), params.get("arguments")
         row = self._tools.get(name) if isinstance(name, str) else None
         if row is not None and row.widget_argument and isinstance(arguments, Mapping):
@@ -278,7 +277,7 @@ class BuiltinTools(Mapping[str, BuiltinTool]):
     def check(
         self, name: str, arguments: Mapping[str, Any], context: ToolContext[Any]
     ) -> Mapping[str, Any]:
-        """Return the arguments of a call as the tool's handler takes them.
+        """Return the arguments of a call for the tool's handler.
 
         Raises:
             CallError: They do not fit the schema (W2002), or nest too deeply (W2003).
@@ -290,14 +289,14 @@ class BuiltinTools(Mapping[str, BuiltinTool]):
             key: strings(value) if properties.get(key, {}).get("type") == "array" else value
             for key, value in tool.reads(arguments).items()
         }
-        build_example = tool.example
-        checked = schema.check(read, example=build_example and partial(build_example, context))
+        example = tool.example
+        checked = schema.check(read, example=example and partial(example, context))
         return schema.with_defaults(checked.arguments)
 
     async def call(
         self, name: str, arguments: Mapping[str, Any], context: ToolContext[Any]
     ) -> Result:
-        """Check the arguments and answer; errors are results too."""
+        """Check the arguments and answer. Errors are results, too."""
         tool = self._tools[name]
         try:
             checked = self.check(name, arguments, context)
@@ -307,9 +306,9 @@ class BuiltinTools(Mapping[str, BuiltinTool]):
 
 
 class ReservedNames(Container[str]):
-    """Names that no widget may have: those of tools, whether or not a setting is on.
+    """Names of tools, forbidden for widgets, whether or not a setting is on.
 
-    A setting, or a keyword that a later release adds, must never rename a widget.
+    A setting, or a keyword of a later release, must never rename a widget.
     """
 
     def __init__(self, rows: Iterable[BuiltinTool], prefixes: Iterable[str] = ()) -> None:
@@ -317,7 +316,6 @@ class ReservedNames(Container[str]):
         self._prefixes = tuple(prefix for prefix in prefixes if prefix)
 
     def __contains__(self, name: object) -> bool:
-        """Return whether `name` is one of them."""
         return name in self._names or (isinstance(name, str) and name.startswith(self._prefixes))
 
 
@@ -334,14 +332,11 @@ def argument(kind: str, description: str, **constraints: Any) -> Mapping[str, An
 
 
 def strings(value: object) -> object:
-    """Read a list of strings from an array, a JSON text, a comma list, one string or null.
-
-    Any other value is returned as it is, so that the schema refuses it.
-    """
+    """Read a list of strings from an array, a JSON text, a comma list, one string or null."""
     if value is None:
         return []
     if not isinstance(value, str):
-        return value
+        return value  # the schema refuses it
     if value.lstrip().startswith("["):
         try:
             return orjson.loads(value)

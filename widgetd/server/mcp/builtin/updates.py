@@ -1,4 +1,4 @@
-"""Tools that replace a render in the pages that show it.
+"""Tools for replacing a render in its pages.
 
     update_render, a backend's POST -> store.renders -> follow_render -> redrawn in place
 
@@ -46,8 +46,8 @@ async def replace_render(
     """Replace a render of the widget `tool`, or of any, as `update_render` does.
 
     Raises:
-        CallError: It has neither arguments nor a note, or a failure without a note (W2002); or
-            see `Renderer.update`.
+        CallError: It has neither arguments nor a note, or a failure without a note (W2002). See
+            also `Renderer.update`.
     """
     drawn, failed = arguments.get("arguments"), arguments.get("failed", False)
     note = arguments.get("note", "")
@@ -70,8 +70,7 @@ async def replace_render(
 async def follow_render(context: ToolContext[None], arguments: Mapping[str, Any]) -> Result:
     """Return the newer version's result, or `{"status", "acted"?}`: timeout, draining, expired.
 
-    `acted` is the last action that was accepted in this version, which a page that is mounted
-    again says once more.
+    `acted` is the last accepted action of this version. A page that is mounted again shows it.
 
     Raises:
         CallError: There is no such render, or it has expired (W2007).
