@@ -10,6 +10,8 @@ type Rgb = readonly number[];
 
 /** WCAG 2.2 AA, success criterion 1.4.3. */
 const LEAST_CONTRAST = 4.5;
+/** The strongest `alpha-…` that widgets lay under texts; in weaker layers a text reads better. */
+const LAYER = 0.1;
 const BLACK: Rgb = [0, 0, 0];
 const WHITE: Rgb = [1, 1, 1];
 const INK = "--color-text";
@@ -118,7 +120,11 @@ function applyTo(mode: Theme, given: JsonObject, host: JsonObject): void {
     );
     paint(Object.fromEntries(areas));
     const choices = TEXTS.map(([token, areas]) => {
-      const behind = areas.map((area) => layer(readToken(area), paper));
+      const plain = areas.map((area) => layer(readToken(area), paper));
+      const behind = plain.flatMap((area) => [
+        area,
+        mix(area, ink, areas === SURFACES ? LAYER : 0),
+      ]);
       const own = readToken(token);
       const end = [ink, paper, WHITE].find((rgb) => fits(rgb, behind)) ?? BLACK;
       // The view's own, moved as far as it takes.
