@@ -28,7 +28,7 @@ from widgetd.core.widget.definition import define
 from widgetd.core.widget.sidecar import SUFFIX
 from widgetd.core.widget.theme import THEME_FILE
 from widgetd.core.widget.widget import Widget
-from widgetd.server.catalog.deletion import MissingFiles
+from widgetd.server.catalog.deletion import MissingFiles, is_doubtful_absence
 from widgetd.server.catalog.entries import broken_entry, key_of, load_entry
 from widgetd.server.catalog.loader import (
     SERVED_SUFFIXES,
@@ -42,7 +42,7 @@ from widgetd.server.catalog.snapshot import EVERYTHING, Entry, Selection, Snapsh
 
 if TYPE_CHECKING:
     from widgetd.server.catalog.rollback import Rollback
-    from widgetd.server.catalog.versions import Pair
+    from widgetd.server.catalog.versions import Pair, Versions
 
 _log = get_logger()
 
@@ -92,6 +92,7 @@ class Catalog:
         self._examined: Mapping[str, Source] = {}
         self._strays: tuple[Finding, ...] = ()
         self._missing = MissingFiles(system.clock)
+        self._is_first = True
         # Keys of last good content by path. The content may come from another path.
         self._recalled: dict[str, str] = {}
         self._current = Snapshot.empty(selection=selection, settings=settings)
@@ -135,6 +136,9 @@ class Catalog:
         )
         if not paths and self._scan.sources is before.sources:
             self.cost_s = clock.thread_s() - began_s
+        if self._is_first and self._rollback is not None:
+            entries = self._restore_missing(self._rollback.versions)
+        self._is_first = False
         degraded, gone = self._missing.examine(
             self._scan, entries, now_s, named=named, deleted=deleted, confirmed=confirmed
         )
@@ -191,6 +195,31 @@ class Catalog:
             self._examined = self._scan.sources
             self._strays = tuple(find_stray_sidecars(self._examined))
         return self._strays
+
+    def _restore_missing(self, versions: Versions) -> Mapping[str, Entry]:
+        """Return the entries of the files that an earlier process served and that vanished since.
+
+        They become known, so the same grace applies as to a mount that vanishes later.
+        """
+        scanned, sources = self._scan, self._scan.sources
+        missing = {
+            path: key
+            for path, key in versions.list_missing(sources).items()
+            if path not in scanned.faults and path not in scanned.unsettled
+        }
+        if missing:
+            # A file that was moved is not missing.
+            moved = {key_of(source, sources.get(path + SUFFIX)) for path, source in sources.items()}
+            missing = {path: key for path, key in missing.items() if key not in moved}
+        if is_doubtful_absence(scanned, missing):
+            entries = (
+                load_entry(None, key, *pair, self._load)
+                for path, key in missing.items()
+                if (pair := versions.recall(path)) is not None
+            )
+            restored = {entry.path: entry for entry in entries if entry.has_content}
+            self._current = self._current.with_changes(restored)
+        return self._current.entries
 
     def _revive(self, changes: Changes) -> Iterator[tuple[str, Entry]]:
         """Yield entries with the last good widget of an earlier process.

@@ -5,7 +5,7 @@ deleted only after two scans, 250 ms apart, have looked for it and did not find 
 
 A mount may vanish as a whole, and come back empty. So files get a minute to come back if their
 folder was mounted again or replaced by an empty one, or if several vanish without an event. An
-operator can confirm their deletion.
+operator can confirm their deletion. At a start, the files of the state folder have that minute.
 """
 
 from __future__ import annotations
@@ -91,7 +91,13 @@ class MissingFiles:
 
     def _doubt_absence(self, scan: Scan, absent: Collection[str], *, deleted: bool) -> None:
         was, root = self._root, scan.root
-        if was is None or root is None or was == root:
+        if was is None or root is None:
+            # Absent at the first scan are only files that the state folder has.
+            doubtful = list(absent)
+            if not doubtful:
+                return
+            self._doubt = f"files vanished while widgetd was down ({len(doubtful)})"
+        elif was == root:
             doubtful = [path for path in absent if path not in self._until_s]
             if deleted or len(doubtful) < LIMITS.vanished_files:
                 return
@@ -115,6 +121,12 @@ class MissingFiles:
             return None
         served = f"put the files back; they are served for {LIMITS.empty_grace_s:.0f} s"
         return _degradation(self._doubt, f"{served}, or until widgetd gets SIGHUP")
+
+
+def is_doubtful_absence(scan: Scan, missing: Collection[str]) -> bool:
+    """Return whether files that vanished while widgetd was down may come back."""
+    is_empty = not scan.sources and not scan.unsettled
+    return bool(missing) if is_empty else len(missing) >= LIMITS.vanished_files
 
 
 def _degradation(problem: str, advice: str) -> Finding:

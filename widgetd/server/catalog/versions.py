@@ -106,7 +106,8 @@ class Versions:
     def latest(self) -> list[Version]:
         """Return the complete generations, the oldest first."""
         _, versions = self._read()
-        return versions[-LIMITS.versions :]
+        # An emptied folder is recorded, or a start would miss its files. Nobody goes back to it.
+        return [version for version in versions if version.widgets][-LIMITS.versions :]
 
     def files(self, generation: str) -> Files:
         _, versions = self._read()
@@ -129,9 +130,10 @@ class Versions:
         sidecar = self._content(path + SUFFIX, beside) if beside else None
         return None if source is None or (beside and sidecar is None) else (source, sidecar)
 
-    def list_missing(self, files: Collection[str]) -> list[str]:
-        """Return the paths of the latest generation outside `files`."""
-        return [path for path in self._refresh().files if path not in files]
+    def list_missing(self, files: Collection[str]) -> Files:
+        """Return the files of the latest generation outside `files`."""
+        stored = self._refresh().files
+        return {path: key for path, key in stored.items() if path not in files}
 
     def recall(self, path: str) -> Pair | None:
         """Return a file as it was last served, with its sidecar, or None if it is not stored."""
@@ -154,7 +156,7 @@ class Versions:
             held: Paths being written. Their last stored content counts.
             recalled: Keys of the last good content of broken files, maybe under another path.
         """
-        if snapshot.degraded is None and snapshot.entries:
+        if snapshot.degraded is None:
             with self._state.hold_lock(LOG) as is_locked:
                 if is_locked:
                     self._add(snapshot, sources, held, recalled)

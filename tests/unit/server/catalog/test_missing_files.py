@@ -21,6 +21,8 @@ from widgetd.base.files import folder
 from widgetd.server.catalog import deletion, limits
 from widgetd.server.catalog.catalog import Catalog
 from widgetd.server.catalog.loader import load
+from widgetd.server.catalog.rollback import Rollback
+from widgetd.server.catalog.state import StateFolder
 
 FILES = ("A.widget", "B.widget", "C.widget")
 TOOLS = ["a", "b", "c"]
@@ -166,11 +168,71 @@ def test_folder_that_cannot_be_listed_is_scanned_again_soon(tmp_path: Path) -> N
     assert catalog.current.degraded is None
 
 
+def start(root: Path, state: Path) -> Catalog:
+    """Return the catalog of a daemon after its first scan; it has kept what it serves."""
+    catalog = Catalog(root, load, rollback=Rollback(StateFolder(state), load), quiet_ms=0)
+    catalog.scan()
+    catalog.copies()()
+    return catalog
+
+
+@pytest.mark.usefixtures("_soon")
+@pytest.mark.parametrize("removed", [FILES, FILES[:1]])
+def test_folder_that_is_empty_at_a_start_is_served_from_the_state_folder(
+    tmp_path: Path, removed: tuple[str, ...]
+) -> None:
+    root, state = tmp_path / "widgets", tmp_path / "state"
+    root.mkdir()
+    serve(root)
+    remove(root, *(set(FILES) - set(removed)))
+    start(root, state)
+    remove(root, *removed)
+    for catalog in (start(root, state), start(root, state)):
+        catalog.scan()
+        assert tools(catalog) == TOOLS[: len(removed)]
+        assert str(catalog.current.degraded) == (
+            f"files vanished while widgetd was down ({len(removed)}); "
+            "put the files back; they are served for 60 s, or until widgetd gets SIGHUP"
+        )
+        assert 50 < (catalog.due_s or 0) <= LATE_S
+
+    catalog.scan(confirmed=True)
+    catalog.copies()()
+    again = start(root, state)
+    for emptied in (catalog, again):
+        assert (tools(emptied), emptied.current.degraded) == ([], None)
+
+
+@pytest.mark.usefixtures("_soon")
+@pytest.mark.parametrize(("count", "moved"), [(2, False), (3, False), (3, True)])
+def test_start_misses_three_files_that_are_nowhere_else(
+    tmp_path: Path, count: int, *, moved: bool
+) -> None:
+    root, state = tmp_path / "widgets", tmp_path / "state"
+    root.mkdir()
+    serve(root)
+    (root / "D.widget").write_text(widget_file("D"))
+    start(root, state)
+    (root / "below").mkdir()
+    for name in FILES[:count]:
+        (root / name).rename(root / "below" / name)
+        if not moved:
+            (root / "below" / name).unlink()
+    catalog = start(root, state)
+    catalog.scan()
+    is_missed = count > 2 and not moved
+    assert (catalog.current.degraded is not None) is is_missed
+    removed = 0 if is_missed or moved else count
+    assert tools(catalog) == [*TOOLS, "d"][removed:]
+
+
 async def test_daemon_removes_deleted_files_at_once_and_keeps_vanished_ones_until_sighup(
     tmp_path: Path,
 ) -> None:
     serve(tmp_path)
     async with forked_daemon(tmp_path) as served:
+        # Files that vanish before the events are followed count as vanished.
+        await wait_for(served.url, widgets=3, degraded="", watch="native")
         remove(tmp_path, *FILES)
         await wait_for(served.url, widgets=0, degraded="")
 
@@ -182,12 +244,13 @@ async def test_daemon_removes_deleted_files_at_once_and_keeps_vanished_ones_unti
         await wait_for(served.url, widgets=0, degraded="")
 
 
-async def wait_for(url: str, *, widgets: int, degraded: str) -> None:
+async def wait_for(url: str, *, widgets: int, degraded: str, watch: str = "") -> None:
     """Wait until `/readyz` counts so many widgets and gives this reason."""
     with anyio.fail_after(PATIENCE_S):
         while True:
             report = (await ask(url, "/readyz")).json()
-            reason = report["degraded"] or ""
-            if (report["widgets"], reason.partition(";")[0]) == (widgets, degraded):
+            reason = (report["degraded"] or "").partition(";")[0]
+            is_so = (report["widgets"], reason) == (widgets, degraded)
+            if is_so and watch in ("", report["watch"]):
                 return
             await anyio.sleep(0.02)
