@@ -63,7 +63,7 @@ _TURNS = _MESSAGES | {
 """The types of ChatKit's requests that start a turn, and those of them with a message."""
 
 _REQUEST_ERRORS = (LookupError, ValueError, NotImplementedError)
-"""What ChatKit raises of a request; a `CallError` is a ValueError, too, and has its own status."""
+"""What ChatKit raises of a request. A `CallError` is none of them: its own status answers it."""
 
 
 @dataclass(eq=False)
@@ -168,8 +168,6 @@ async def chatkit(chat: Chat, request: Request) -> Response:
         await chat.charge(user, 1)
         answer: Any = await backend.process(body, user)
         return Response(answer.json, headers=PAGE_HEADERS, media_type="application/json")
-    except CallError:
-        raise
     except _REQUEST_ERRORS as error:
         status, problem = _problem(error)
         raise RefusedError(status, {"error": problem}) from None
@@ -201,8 +199,6 @@ async def _turn(
                 async for event in events:
                     started = True
                     yield event
-            except CallError:
-                raise
             except _REQUEST_ERRORS as error:
                 if not started:
                     raise

@@ -50,12 +50,15 @@ class Finding:
         return ": ".join(part for part in (place, f"{line}{self.problem}; {self.advice}") if part)
 
 
-class WidgetdError(ValueError):
+class WidgetdError(Exception):
     """The parent of all errors that widgetd raises on purpose."""
+
+    # Errors of loading are ValueErrors, too, as programs of mcp-chatkit-widget expect. A CallError
+    # is none: a handler of malformed values would take it for a value, and lose its code.
 
 
 @dataclass(eq=False, repr=False)
-class ConfigError(WidgetdError):
+class ConfigError(WidgetdError, ValueError):
     """A setting, folder or port that the operator has to change.
 
     Attributes:
@@ -73,7 +76,7 @@ class ConfigError(WidgetdError):
         return f"{self.problem}; {self.advice}"
 
 
-class WidgetError(WidgetdError):
+class WidgetError(WidgetdError, ValueError):
     """Faults that the author of a file has to correct before it can be served.
 
     Args:

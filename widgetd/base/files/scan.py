@@ -251,7 +251,6 @@ class _Scanner:
         return max(LIMITS.empty_ns - (now_ns - since_ns), 0) / 1e9
 
     def _is_present(self, path: str) -> bool:
-        """Return whether a file is known, or there now."""
         is_known = path in self.known.sources or path in self.known.faults
         return is_known or self._is_file(path)
 
