@@ -12,7 +12,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from simulation import replica
 from simulation.disk import SimulatedDisk
 from simulation.simulate import Outcome, simulate
 from widgetd.base.errors import CallError
@@ -91,19 +90,16 @@ def write_table(seeds: Mapping[str, int]) -> None:
 
 
 def find(mutant: Mutant, most: int) -> Outcome | None:
-    """Return the first outcome that finds a mutant, of its seed in the table and `most` others."""
-    replica.forget_loaded()
+    """Return the first outcome that finds a mutant, of its seed in the table and `most` others.
+
+    A seed counts if it breaks a law with the mutant and none without it.
+    """
     first = [seed for name, seed in read_table().items() if name == mutant.name]
-    with mutant.applied():
-        for seed in dict.fromkeys([*first, *range(1, most + 1)]):
-            try:
-                outcome = simulate(seed)
-            except Exception as error:
-                if any(name in repr(error) for name in ("TypeError", "AttributeError")):
-                    raise  # the mutant does not fit the product any more
-                return Outcome.of_crash(seed, error)
-            if outcome.violations:
-                return outcome
+    for seed in dict.fromkeys([*first, *range(1, most + 1)]):
+        with mutant.applied():
+            outcome = simulate(seed)
+        if outcome.violations and not simulate(seed).violations:
+            return outcome
     return None
 
 

@@ -56,11 +56,6 @@ def load_once(source: Source, sidecar: Source | None) -> Widget:
     return made
 
 
-def forget_loaded() -> None:
-    """Prove every widget again."""
-    _LOADED.clear()
-
-
 @dataclass(eq=False)
 class Machine:
     """What all replicas share.
@@ -187,20 +182,21 @@ class Replica:
         if self.task is not None:
             self.task.cancel()
             await asyncio.wait([self.task])
-            self._check_end(self.task)
+            self.check_end(self.task)
             self.task = None
         self.process.end()
 
-    @staticmethod
-    def _check_end(task: asyncio.Task[None]) -> None:
-        """Raise whatever ended a daemon, but its end."""
+    def check_end(self, task: asyncio.Task[None]) -> None:
+        """Judge what ended a daemon."""
         with suppress(asyncio.CancelledError, ProcessEnd):
             try:
                 task.result()
+            except Exception as error:  # noqa: BLE001 - a daemon handles its own errors
+                self.machine.model.violate("no daemon fails", self.name, repr(error))
             except BaseExceptionGroup as group:
                 _, rest = group.split((asyncio.CancelledError, ProcessEnd))
                 if rest is not None:
-                    raise rest from None
+                    self.machine.model.violate("no daemon fails", self.name, repr(rest))
 
 
 _SETTINGS = Settings()

@@ -35,7 +35,7 @@ from simulation.model import STANDS_S, Model
 from simulation.pairs import Pair
 from simulation.replica import Machine, Replica
 from simulation.store import StoreServer
-from simulation.world import Process, World
+from simulation.world import Process, StillError, World
 from widgetd.core.widget.definition import join_digests
 from widgetd.server.catalog.rollback import write_request
 from widgetd.server.catalog.state import StateFolder
@@ -77,23 +77,6 @@ class Outcome:
     counts: Counter[str]
     failed: Counter[tuple[str, str, str]]
     seen: frozenset[tuple[str, str, str]]
-
-    @classmethod
-    def of_crash(cls, seed: int, error: Exception) -> Outcome:
-        """Return the outcome of a seed at which a daemon failed."""
-        law = f"no daemon fails: {error!r}"
-        nothing = Counter[tuple[str, str, str]]()
-        return cls(
-            seed=seed,
-            digest="",
-            days=0.0,
-            first=law,
-            operations=0,
-            violations=Counter([law]),
-            counts=Counter(),
-            failed=nothing,
-            seen=frozenset(),
-        )
 
 
 class Simulation:
@@ -190,7 +173,10 @@ class Simulation:
 
     def run(self) -> Outcome:
         """Run the world, and judge it."""
-        self.world.run(self._main)
+        try:
+            self.world.run(self._main)
+        except StillError as error:
+            self.model.violate("the world goes on", str(error))
         faults, store = self.machine.faults, self.machine.store
         return Outcome(
             seed=self.seed,
@@ -285,7 +271,7 @@ class Simulation:
             if replica.ready.is_set():
                 self.model.rest(replica.name)
             if replica.task is not None and replica.task.done():
-                replica.task.result()
+                replica.check_end(replica.task)
         for listener in self.listeners:
             if listener.replica.ready.is_set() and listener.tools is not None:
                 self.model.hear(listener.era, listener.tools, await listener.look())

@@ -34,11 +34,15 @@ TICK_NS = 4_000_000
 
 
 MOST_TURNS = 500_000
-"""Turns of the event loop after which somebody is caught in a loop; a seed takes a tenth."""
+"""Turns of the event loop after which a task counts as endless; a seed takes a tenth."""
 
 
 class ProcessEnd(BaseException):
     """The process of the caller was killed."""
+
+
+class StillError(Exception):
+    """Nothing is due any more, or a task runs for ever."""
 
 
 class VirtualClock(Clock):
@@ -125,9 +129,7 @@ class _Selector(selectors.SelectSelector):
         ready = self.loop._ready
         self.turns += 1
         if timeout is None or self.turns > MOST_TURNS:
-            raise RuntimeError(
-                "the world stands still: nobody is ready, or somebody turns for ever"
-            )
+            raise StillError("nothing is due" if timeout is None else "a task runs for ever")
         if timeout > 0:
             # A float may round to a moment before the timer.
             self.clock.advance(timeout + 1e-6)
