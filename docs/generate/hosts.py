@@ -26,27 +26,24 @@ def hosts_page() -> str:
 def _profiles() -> str:
     rows = [
         f"| `{name}` | {host.title} | {_names(host.config)} | `{host.client}` | {host.does} "
-        f"| {host.answer} | {host.day}: {', '.join(host.threads)} |"
+        f"| {host.answer} |"
         for name, host in host_profiles().items()
     ]
-    head = "| `--client` | host | `widgetd config` | sends the name | what it does "
-    return "\n".join(
-        (f"{head}| what widgetd does | shown by |", "|---|---|---|---|---|---|---|", *rows)
-    )
+    head = "| `--client` | host | `widgetd config` | name | what it does | what widgetd does |"
+    return "\n".join((head, "|---|---|---|---|---|---|", *rows))
 
 
 def _others() -> str:
     profiles = host_profiles().values()
-    emulated = {one for host in profiles for one in host.config}
+    emulated = {name for host in profiles for name in host.config}
     others = _names(tuple(sorted(CONFIGURATIONS.keys() - emulated)))
     named = {host.client for host in profiles}
     known = _names(tuple(sorted(HOSTS.keys() - named)))
     return (
         f"Without a profile, because they draw no views or draw them as `plain` does: {others} of "
-        f"`widgetd config`. By the name that they send, it is known how these treat results: "
-        f"{known}."
+        f"`widgetd config`. Also known by the name that they send: {known}."
     )
 
 
 def _names(names: tuple[str, ...]) -> str:
-    return ", ".join(f"`{one}`" for one in names)
+    return ", ".join(f"`{name}`" for name in names)

@@ -67,8 +67,8 @@ class WebPage(Generic[Site]):
         view: Answers a request with a response, with the template's context, or, without a
             template, with a JSON value.
         scopes: One of them is required; None admits every request.
-        cost: In calls, of a request that `scopes` admit: 5 for one that draws in the browser, 0 for
-            what costs no more to answer than to refuse. `docs/operations/secure.md` lists them.
+        cost: In calls, of a request that `scopes` admit: 0 for what costs no more to answer than to
+            refuse. `docs/operations/secure.md` lists them.
         waits: Whether a request holds a place of those that wait and no slot: a stream, or a
             request that waits for calls of its own user.
         cross_site: The answer to browsers whose user is on another origin's page: none, one to
