@@ -179,7 +179,7 @@ class UpstreamFeeds(Feeds):
         self, widget: Widget, feed: Feed, given: Mapping[str, Any], *, strict: bool, owner: str
     ) -> Filled:
         """Complete the caller's arguments from the widget's feed; see `Feeds`."""
-        asked = feed.asked.check(
+        asked = feed.request_schema.check(
             dict(given), strict=strict, example=lambda: feed.example(widget.example)
         )
         try:
@@ -310,7 +310,7 @@ class UpstreamFeeds(Feeds):
 
     def is_at_hand(self, widget: Widget, feed: Feed, given: Mapping[str, Any]) -> bool:
         """Return whether the widget's arguments are held, so that filling needs no waiting."""
-        if not feed.asked.admits(given):
+        if not feed.request_schema.admits(given):
             return False
         held = {}
         for source in feed.sources:

@@ -164,7 +164,7 @@ class LiveFeeds:
         if widget is None or feed is None:
             return None
         try:
-            asked = feed.asked.check(orjson.loads(render.request))
+            asked = feed.request_schema.check(orjson.loads(render.request))
             keys = {
                 f"{self.feeds.request_key(one, asked.arguments)} {one.part.every_s}": one
                 for one in feed.sources

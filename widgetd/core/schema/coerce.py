@@ -143,9 +143,9 @@ def _drop_nulls(arguments: Json, explainer: Explainer) -> tuple[Json, Faults, It
     root = explainer.document.root
     dropped: dict[Path, ArgumentFault] = {}
     faults = explainer.find_faults(root, arguments)
-    while found := {fault.path: fault for fault in faults if fault.keyword == NEEDLESS_NULL}:
-        arguments = replace_at(arguments, dict.fromkeys(found, MISSING))
-        dropped |= found
+    while nulls := {fault.path: fault for fault in faults if fault.keyword == NEEDLESS_NULL}:
+        arguments = replace_at(arguments, dict.fromkeys(nulls, MISSING))
+        dropped |= nulls
         faults = explainer.find_faults(root, arguments)
     left = (dropped.get(fault.path, fault) if fault.value is MISSING else fault for fault in faults)
     return arguments, tuple(left), dropped
@@ -210,5 +210,5 @@ def _find_choice(branches: Iterable[Mapping[str, Json]], sent: str) -> str | Non
     }
     trimmed = {choice for choice in choices if choice.strip() == sent.strip()}
     folded = {choice for choice in choices if choice.strip().casefold() == sent.strip().casefold()}
-    found = trimmed or folded
-    return found.pop() if len(found) == 1 else None
+    matching = trimmed or folded
+    return matching.pop() if len(matching) == 1 else None

@@ -74,11 +74,11 @@ class SchemaDocument:
     def reach(self, schema: Subschema, *keywords: str) -> Iterator[Mapping[str, Json]]:
         """Yield `schema` and what it leads to by reference or one of `keywords`, each once."""
         waiting = deque([schema])
-        known: set[int] = set()
+        visited: set[int] = set()
         while waiting:
             part = waiting.popleft()
-            if not isinstance(part, bool) and id(part) not in known:
-                known.add(id(part))
+            if not isinstance(part, bool) and id(part) not in visited:
+                visited.add(id(part))
                 yield part
                 waiting.extend(self.targets(part))
                 waiting.extend(inner for keyword in keywords for inner in part.get(keyword, ()))
@@ -207,8 +207,10 @@ class _References:
         for component in _find_components(
             self.nodes, lambda key: self._list_onward(key, "same", "inside")
         ):
-            onward = [key for one in component for key in self._list_onward(one, "same", "inside")]
-            inner = [part for one in component for part in list_parts(self.nodes[one].schema)]
+            onward = [
+                key for node in component for key in self._list_onward(node, "same", "inside")
+            ]
+            inner = [part for node in component for part in list_parts(self.nodes[node].schema)]
             own = len(component) + sum(isinstance(part.schema, bool) for part in inner)
             # A size that is not known yet is the component's own.
             outside = sum(sizes.get(key, 0) for key in onward)
@@ -368,8 +370,8 @@ class _References:
         if isinstance(target, (Mapping, bool)):
             return target
         places = (f"#{node.at}" for node in self.nodes.values())
-        known = tuple(at for at in places if at.startswith(("#/$defs/", "#/definitions/")))
-        advice = did_you_mean(reference, known, "define it under $defs")
+        definitions = tuple(at for at in places if at.startswith(("#/$defs/", "#/definitions/")))
+        advice = did_you_mean(reference, definitions, "define it under $defs")
         raise error_at("W1201", at, f"'{reference}' leads to no schema", advice)
 
 
@@ -407,7 +409,7 @@ def _find_components(
 
     Source: R. Tarjan, "Depth-first search and linear graph algorithms", 1972.
     """
-    found: list[tuple[int, ...]] = []
+    components: list[tuple[int, ...]] = []
     order: dict[int, int] = {}
     low: dict[int, int] = {}
     unassigned: list[int] = []
@@ -430,7 +432,7 @@ def _find_components(
                     component = [unassigned.pop()]
                     while component[-1] != node:
                         component.append(unassigned.pop())
-                    found.append(tuple(component))
+                    components.append(tuple(component))
                     settled.update(component)
             elif step in order:
                 low[node] = min(low[node], order[step])
@@ -438,4 +440,4 @@ def _find_components(
                 order[step] = low[step] = len(order)
                 unassigned.append(step)
                 walk.append((step, iter(edges(step))))
-    return found
+    return components

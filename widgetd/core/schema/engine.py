@@ -106,7 +106,7 @@ def _build_keyword_error(error: jsonschema_rs.ValidationError) -> WidgetError:
 
 def _build_type_error(at: str, written: Json) -> WidgetError:
     names = written if isinstance(written, list) else [written]
-    wrong = next((one for one in names if not isinstance(one, str) or one not in TYPES), written)
+    wrong = next((n for n in names if not isinstance(n, str) or n not in TYPES), written)
     meant = nearest(wrong, tuple(TYPES)) if isinstance(wrong, str) else None
     advice = f"did you mean '{meant}'?" if meant else f"write one of {', '.join(TYPES)}"
     problem = (
@@ -155,13 +155,13 @@ class LeafValidator:
         self._known: dict[int, tuple[Mapping[str, Json], list[str], IsValid | None]] = {}
 
     def find_failing(self, part: Mapping[str, Json], value: Json) -> str | None:
-        known = self._known.get(id(part))
-        if known is None:
+        compiled = self._known.get(id(part))
+        if compiled is None:
             leaves = [keyword for keyword in part if keyword in LEAVES]
             leaves.sort(key="type".__ne__)
             is_valid = self._compile({leaf: part[leaf] for leaf in leaves}) if leaves else None
-            known = self._known[id(part)] = (part, leaves, is_valid)
-        _, leaves, is_valid = known
+            compiled = self._known[id(part)] = (part, leaves, is_valid)
+        _, leaves, is_valid = compiled
         if is_valid is None or is_valid(value):
             return None
         # If none fails alone, they fail together, and the last stands for them.
@@ -344,7 +344,7 @@ class _ArgumentPlace:
 
 def _count_comparisons(part: Mapping[str, Json]) -> int:
     values = part["enum"] if isinstance(part.get("enum"), list) else [part.get("const")]
-    return (part.get("uniqueItems") is True) + sum(isinstance(one, (dict, list)) for one in values)
+    return (part.get("uniqueItems") is True) + sum(isinstance(v, (dict, list)) for v in values)
 
 
 def _find_inner(schema: Mapping[str, Json], step: str | int) -> Iterator[Subschema]:

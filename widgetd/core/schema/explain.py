@@ -142,12 +142,12 @@ class Explainer:
     def _evaluate(self, schema: Mapping[str, Json], value: Json) -> Faults:
         if keyword := self._leaves.find_failing(schema, value):
             return (ArgumentFault((), keyword, value, schema),)
-        found: list[ArgumentFault] = []
+        collected: list[ArgumentFault] = []
         for faults in self._descend(schema, value):
-            found += faults
-            if len(found) >= LIMITS.faults or self._given_up:
+            collected += faults
+            if len(collected) >= LIMITS.faults or self._given_up:
                 break
-        return tuple(found[: LIMITS.faults])
+        return tuple(collected[: LIMITS.faults])
 
     @property
     def _given_up(self) -> bool:
@@ -192,14 +192,13 @@ class Explainer:
         required = frozenset(list_required(schema, value))
         absent = sorted(required - value.keys())
         # In the author's order, so the first faults are those that a caller meets first.
-        known = [*schema.get("properties", ()), *absent]
-        for name in dict.fromkeys([*absent, *known] if self._greedy else known):
+        declared = dict.fromkeys([*schema.get("properties", ()), *absent])
+        for name in dict.fromkeys([*absent, *declared] if self._greedy else declared):
             if name in value:
                 yield from self._check_property(schema, name, value[name], required)
             elif name in absent:
                 part = next(self.find_named(schema, name), True)
                 yield (ArgumentFault((name, ()), "required", MISSING, part),)
-        declared = frozenset(known)
         for name, inner in value.items():
             if self.is_exhausted:
                 return
@@ -249,9 +248,9 @@ class Explainer:
         phrase = "nothing here"
         if isinstance(step, str):
             properties = schema.get("properties", {})
-            lacking = [each for each in absent if self.fits(properties.get(each, False), inner)]
-            known = _suggest_property(properties, step, inner, lacking)
-            phrase = "no such property" + (f" (did you mean {known}?)" if known else "")
+            lacking = [other for other in absent if self.fits(properties.get(other, False), inner)]
+            suggestion = _suggest_property(properties, step, inner, lacking)
+            phrase = "no such property" + (f" (did you mean {suggestion}?)" if suggestion else "")
         # Models fill every property that they can think of: a null there says nothing.
         is_needless = inner is None and isinstance(step, str)
         keyword = NEEDLESS_NULL if is_needless else "additionalProperties"
@@ -324,20 +323,20 @@ class Explainer:
 
         Once, because two ways to the same schema would be four a level deeper.
         """
-        found: dict[int, Mapping[str, Json]] = {}
+        applicable: dict[int, Mapping[str, Json]] = {}
         waiting = deque(schemas)
         while waiting:
             schema = waiting.popleft()
-            if isinstance(schema, bool) or id(schema) in found:
+            if isinstance(schema, bool) or id(schema) in applicable:
                 continue
-            found[id(schema)] = schema
+            applicable[id(schema)] = schema
             waiting.extend([*self.targets(schema), *schema.get("allOf", ())])
             for keyword in ("anyOf", "oneOf"):
                 branches = schema.get(keyword, ())
                 waiting.extend(branch for branch in branches if self.fits(branch, value))
             waiting.extend(self._find_conditional(schema, value))
             waiting.extend(find_dependent(schema, value))
-        return list(found.values())
+        return list(applicable.values())
 
     def _find_conditional(self, schema: Mapping[str, Json], value: Json) -> Iterator[Subschema]:
         """Yield `if` and `then`, or `else`."""
@@ -402,7 +401,7 @@ class Explainer:
 
 
 def _suggest_property(
-    known: Mapping[str, Subschema], name: str, value: Json, lacking: Sequence[str]
+    properties: Mapping[str, Subschema], name: str, value: Json, lacking: Sequence[str]
 ) -> str | None:
     """Return the property that an unknown one was likely meant to be.
 
@@ -411,21 +410,20 @@ def _suggest_property(
     means the same, as `title` for `name`; or the only one that is required, lacking and admits it.
     """
     spoken = {word[0].casefold() for word in read_tokens(_NAME_WORD, name)}
-    alike = [
-        one for one in known for words in _MEANINGS if {one.casefold(), name.casefold()} <= words
-    ]
-    parts = [one for one in known if one.casefold() in spoken]
+    meanings = [words for words in _MEANINGS if name.casefold() in words]
+    alike = [key for key in properties for words in meanings if key.casefold() in words]
+    parts = [key for key in properties if key.casefold() in spoken]
     choosing = [
-        one
-        for one, part in known.items()
+        key
+        for key, part in properties.items()
         if isinstance(part, Mapping) and isinstance(value, str) and value in list_choices(part)
     ]
-    near = [nearest(name, tuple(known), likeness) for likeness in (_SLIP, _NEAR)]
-    found = (near[:1], alike, near[1:], parts, choosing, lacking)
-    return next((names[0] for names in found if len(names) == 1 and names[0]), None)
+    near = [nearest(name, tuple(properties), likeness) for likeness in (_MISSPELT, _NEAR)]
+    suggestions = (near[:1], alike, near[1:], parts, choosing, lacking)
+    return next((names[0] for names in suggestions if len(names) == 1 and names[0]), None)
 
 
-_SLIP, _NEAR = 0.8, 0.6
+_MISSPELT, _NEAR = 0.8, 0.6
 """Likeness of a misspelt name, and of a similar one, before which another of its meaning counts."""
 
 _MEANINGS: Final = (

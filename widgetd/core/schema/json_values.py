@@ -209,7 +209,7 @@ def count_nulls(value: Json, most: int) -> int:
     while waiting and count < most:
         inner = waiting.pop()
         if isinstance(inner, dict):
-            count += sum(one is None for one in inner.values())
+            count += sum(element is None for element in inner.values())
             waiting.extend(inner.values())
         elif isinstance(inner, list):
             waiting.extend(inner)
@@ -224,8 +224,8 @@ def find_non_json(value: Json) -> tuple[Path, str] | None:
     if why := _name_non_json(value):
         return (), why
     for step, inner in steps(value):
-        if (type(inner) is not str or not inner.isascii()) and (found := find_non_json(inner)):
-            return (step, *found[0]), found[1]
+        if (type(inner) is not str or not inner.isascii()) and (fault := find_non_json(inner)):
+            return (step, *fault[0]), fault[1]
     return None
 
 

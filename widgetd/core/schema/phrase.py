@@ -343,6 +343,6 @@ def _list_excerpts(
         except (LookupError, TypeError):
             return
         if isinstance(value, list) and len(value) > 1:
-            one = value[:1]
-            value = one if admits(replace_at(arguments, {at: one})) else value
+            excerpt = value[:1]
+            value = excerpt if admits(replace_at(arguments, {at: excerpt})) else value
         yield join_path(at), value

@@ -102,7 +102,7 @@ def build_signature(model: type[BaseModel]) -> inspect.Signature:
     parameters = []
     for name, field in model.model_fields.items():
         if _is_parameter(field.alias or name):
-            metadata = tuple(one for one in field.metadata if not isinstance(one, Unchecked))
+            metadata = tuple(item for item in field.metadata if not isinstance(item, Unchecked))
             parameters.append(
                 inspect.Parameter(
                     field.alias or name,
@@ -156,11 +156,11 @@ class _Models:
         return self._models[self._names[id(root)]]
 
     def _build(self, schema: Mapping[str, Json], name: str, base: type[BaseModel]) -> None:
-        known = collect_properties(self._document, schema)
+        properties = collect_properties(self._document, schema)
         needed = collect_required(self._document, schema)
         fields: dict[str, Any] = {
-            field: self._build_field(known[prop], (name, prop), field, required=prop in needed)
-            for prop, field in _choose_field_names(known).items()
+            field: self._build_field(properties[prop], (name, prop), field, required=prop in needed)
+            for prop, field in _choose_field_names(properties).items()
         }
 
         def exactly(cls: type[BaseModel], sent: Json) -> Json:
@@ -200,47 +200,47 @@ class _Models:
             self._depth += 1
             self._hints[id(schema)] = _build_union(
                 [
-                    self._convert_type(one, schema, parent, name)
-                    for one in find_types(self._document, schema)
+                    self._convert_type(kind, schema, parent, name)
+                    for kind in find_types(self._document, schema)
                 ]
             )
             self._depth -= 1
         return self._hints[id(schema)]
 
     def _convert_type(
-        self, one: ValueType, schema: Mapping[str, Json], parent: str, name: str
+        self, kind: ValueType, schema: Mapping[str, Json], parent: str, name: str
     ) -> Hint:
-        match one.kind:
+        match kind.kind:
             case "scalar":
-                return self._add_bounds(SCALARS.get(one.name, Any), one.name, schema)
+                return self._add_bounds(SCALARS.get(kind.name, Any), kind.name, schema)
             case "literals":
-                if not any(isinstance(value, float) for value in one.values):
-                    return Literal[one.values]
+                if not any(isinstance(value, float) for value in kind.values):
+                    return Literal[kind.values]
                 # A float is not allowed in `Literal`.
-                are_numbers = all(isinstance(value, (int, float)) for value in one.values)
+                are_numbers = all(isinstance(value, (int, float)) for value in kind.values)
                 return float if are_numbers else Any
             case "array":
-                inside = [self._build_hint(inner, parent, f"{name} item") for inner in one.inside]
+                inside = [self._build_hint(inner, parent, f"{name} item") for inner in kind.inside]
                 elements = list[_build_union(inside)]  # type: ignore[misc, valid-type]  # made as we go
                 return self._add_bounds(elements, "array", schema)
             case "map":
-                values = self._build_property_hint(one.inside, parent, name)
+                values = self._build_property_hint(kind.inside, parent, name)
                 return dict[str, values]  # type: ignore[valid-type]  # made as we go
             case "record":
                 return ForwardRef(
                     self._reserve_name(follow_references(self._document, schema), parent, name)
                 )
             case "alternative":
-                return self._build_hint(one.inside[0], parent, name)
+                return self._build_hint(kind.inside[0], parent, name)
             case _:
                 return Any
 
     def _add_bounds(self, hint: Hint, kind: str, schema: Mapping[str, Json]) -> Hint:
-        known = BOUNDS.get(kind, {})
+        arguments = BOUNDS.get(kind, {})
         bounds = {
             argument: part[keyword]
             for part in reversed(list(self._document.reach(schema, "allOf")))
-            for keyword, argument in known.items()
+            for keyword, argument in arguments.items()
             if keyword in part and not isinstance(part[keyword], bool)
         }
         return Annotated[hint, Field(**bounds)] if bounds else hint
@@ -305,10 +305,10 @@ class _Models:
         # Without validating again.
         model = self._models[name]
         fields = {field.alias or name: name for name, field in model.model_fields.items()}
-        known = {fields[name]: inner for name, inner in filled.items() if name in fields}
-        made = model.model_construct(_fields_set=set(known), **known)
-        made.__pydantic_extra__ = {n: one for n, one in filled.items() if n not in fields}
-        return made
+        declared = {fields[name]: inner for name, inner in filled.items() if name in fields}
+        instance = model.model_construct(_fields_set=set(declared), **declared)
+        instance.__pydantic_extra__ = {n: inner for n, inner in filled.items() if n not in fields}
+        return instance
 
 
 class _ArgumentsModel(BaseModel):

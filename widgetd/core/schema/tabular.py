@@ -70,22 +70,22 @@ def read_table(arguments: Json, schema: Mapping[str, Json]) -> tuple[Json, str] 
     if shape is None or not isinstance(arguments, Mapping):
         return None
     rest = _read_datasets(arguments, shape) if shape.place else dict(arguments)
-    given, rows = rest.get(shape.columns), rest.get(shape.rows)
+    heads, rows = rest.get(shape.columns), rest.get(shape.rows)
     labels, values = rest.get(LABELS), rest.get(VALUES)
     if shape.place and rows is None and isinstance(labels, list) and isinstance(values, list):
         if len(labels) != len(values):
             return None
         del rest[LABELS], rest[VALUES]
-        given, rows = given or ["value"], [list(pair) for pair in zip(labels, values, strict=True)]
-    if not isinstance(given, list) or not isinstance(rows, list):
+        heads, rows = heads or ["value"], [list(pair) for pair in zip(labels, values, strict=True)]
+    if not isinstance(heads, list) or not isinstance(rows, list):
         return None
-    if not any(isinstance(one, str) for one in given) and not any(
+    if not any(isinstance(head, str) for head in heads) and not any(
         isinstance(row, list) for row in rows
     ):
         return None
-    columns = list(_read_columns(given, shape))
+    columns = list(_read_columns(heads, shape))
     keys = [column.get(KEY) if isinstance(column, Mapping) else None for column in columns]
-    named = {str(one): key for one, key in zip(given, keys, strict=True) if isinstance(one, str)}
+    named = {head: key for head, key in zip(heads, keys, strict=True) if isinstance(head, str)}
     cells = [shape.place, *keys] if shape.place else keys
     if not all(isinstance(key, str) for key in keys) or any(
         isinstance(row, list) and len(row) != len(cells) for row in rows
@@ -102,28 +102,28 @@ def _read_datasets(arguments: Mapping[str, Json], shape: _TableShape) -> dict[st
     labels, sets = rest.get(LABELS), rest.get(DATASETS)
     if not isinstance(labels, list) or not isinstance(sets, list):
         return rest
-    values = [one.get("data") if isinstance(one, Mapping) else None for one in sets]
-    if not all(isinstance(each, list) and len(each) == len(labels) for each in values):
+    values = [dataset.get("data") if isinstance(dataset, Mapping) else None for dataset in sets]
+    if not all(isinstance(series, list) and len(series) == len(labels) for series in values):
         return rest
     del rest[LABELS], rest[DATASETS]
-    names = [str(one.get("label", f"Series {at}")) for at, one in enumerate(sets, 1)]
+    names = [str(dataset.get("label", f"Series {at}")) for at, dataset in enumerate(sets, 1)]
     rows = [list(row) for row in zip(labels, *values, strict=True)]
     return {shape.columns: names, shape.rows: rows, **rest}
 
 
-def _read_columns(given: Iterable[Json], shape: _TableShape) -> Iterator[Json]:
+def _read_columns(heads: Iterable[Json], shape: _TableShape) -> Iterator[Json]:
     """Yield columns as objects; a name becomes a label, and a key made of it."""
-    keys = (one.get(KEY) for one in given if isinstance(one, Mapping))
-    known = {shape.place, *(key for key in keys if isinstance(key, str))}
-    for number, one in enumerate(given, 1):
-        if not isinstance(one, str):
-            yield one
+    keys = (head.get(KEY) for head in heads if isinstance(head, Mapping))
+    taken = {shape.place, *(key for key in keys if isinstance(key, str))}
+    for number, head in enumerate(heads, 1):
+        if not isinstance(head, str):
+            yield head
             continue
-        key = _NOT_OF_A_KEY.sub("_", one).strip("_").lower()[:LONGEST_KEY]
-        if not key[:1].isalpha() or key in known:
+        key = _NOT_OF_A_KEY.sub("_", head).strip("_").lower()[:LONGEST_KEY]
+        if not key[:1].isalpha() or key in taken:
             key = f"column_{number}"
-        known.add(key)
-        yield {KEY: key, "label": one} if shape.has_label else {KEY: key}
+        taken.add(key)
+        yield {KEY: key, "label": head} if shape.has_label else {KEY: key}
 
 
 def _read_row(row: Json, cells: Iterable[Json], named: Mapping[str, Json], place: str) -> Json:

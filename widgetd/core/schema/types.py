@@ -43,7 +43,7 @@ def find_types(document: SchemaDocument, schema: Subschema) -> tuple[ValueType, 
     parts = list(document.reach(schema, "allOf"))
     for part in parts:
         choices = [part["const"]] if "const" in part else part.get("enum")
-        if choices and all(isinstance(one, (str, int, float, type(None))) for one in choices):
+        if choices and all(isinstance(choice, (str, int, float, type(None))) for choice in choices):
             return (ValueType("literals", values=tuple(choices)),)
     for part in parts:
         for keyword in ("anyOf", "oneOf"):
@@ -69,17 +69,17 @@ def _build_type(name: str, parts: list[Mapping[str, Json]], *, is_record: bool) 
         return ValueType("record")
     if name == "object":
         values = [part.get("additionalProperties", True) for part in parts]
-        return ValueType("map", inside=tuple(one for one in values if not isinstance(one, bool)))
+        return ValueType("map", inside=tuple(v for v in values if not isinstance(v, bool)))
     return ValueType("scalar", name)
 
 
 def collect_properties(document: SchemaDocument, schema: Subschema) -> dict[str, list[Subschema]]:
     """Collect the schemas of each declared property, wherever it is declared."""
-    found: dict[str, list[Subschema]] = {}
+    properties: dict[str, list[Subschema]] = {}
     for part in document.reach(schema, "allOf"):
         for name, held in part.get("properties", {}).items():
-            found.setdefault(name, []).append(held)
-    return found
+            properties.setdefault(name, []).append(held)
+    return properties
 
 
 def collect_required(document: SchemaDocument, schema: Subschema) -> set[str]:

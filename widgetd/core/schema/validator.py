@@ -261,8 +261,8 @@ def refuse_non_json(arguments: Json, deepest: int = Limits().json_depth) -> None
         return
     if is_too_deep(arguments, deepest):
         raise CallError("W2003", f"the arguments nest deeper than {deepest} levels")
-    if found := find_non_json(arguments):
-        path, got = join_path(found[0]), found[1]
+    if fault := find_non_json(arguments):
+        path, got = join_path(fault[0]), fault[1]
         argument = InvalidArgument(path=path, expected="a JSON value", got=got)
         raise CallError("W2002", str(argument), path=path, invalid_arguments=(argument,))
 

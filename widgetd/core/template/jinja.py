@@ -63,7 +63,7 @@ class _Builder:
             raise _unavailable(node)
         return build(self, node, scope)
 
-    def each(self, among: list[nodes.Expr], scope: Scope) -> tuple[Expr, ...]:
+    def operands(self, among: list[nodes.Expr], scope: Scope) -> tuple[Expr, ...]:
         return tuple([self.expression(node, scope) for node in among])
 
     def name(self, node: nodes.Name, scope: Scope) -> Expr:
@@ -109,7 +109,7 @@ class _Builder:
             problem = "arguments cannot be unpacked with * or **"
             raise Fault("W1302", node.lineno, problem, "write them out one by one")
         named = {str(pair.key): self.expression(pair.value, scope) for pair in node.kwargs}
-        return self.each(node.args, scope), named
+        return self.operands(node.args, scope), named
 
     def call(self, node: nodes.Call, scope: Scope, caller: Op | None = None) -> Expr:
         args, named = self.arguments(node, scope)
@@ -149,7 +149,7 @@ class _Builder:
 
     def pairs(self, node: nodes.Dict, scope: Scope) -> Expr:
         entries = [child for pair in node.items for child in (pair.key, pair.value)]
-        return Op("{}", self.each(entries, scope), node.lineno)
+        return Op("{}", self.operands(entries, scope), node.lineno)
 
     # --- statements ---
 
@@ -266,7 +266,7 @@ class _Builder:
 
     def names_within(self, node: nodes.With, scope: Scope) -> Op:
         inner = Scope(scope.layout, scope)
-        values = self.each(node.values, scope)
+        values = self.operands(node.values, scope)
         targets = tuple([self.target(target, inner) for target in node.targets])
         return Op("with", (targets, values, self.within(node.body, inner)), node.lineno)
 
@@ -286,7 +286,7 @@ class _Builder:
         used = {child.name for child in within if isinstance(child, nodes.Name)} - slots.keys()
         special = ("varargs", "kwargs", "caller")
         extra = tuple([scope.bind(child) if child in used else None for child in special])
-        defaults = self.each(node.defaults, scope)
+        defaults = self.operands(node.defaults, scope)
         body = self.within(node.body, scope)
         return Op("macro", (name, tuple(slots.items()), defaults, body, extra), node.lineno)
 
@@ -341,14 +341,14 @@ _EXPRESSIONS: Final[Mapping[type[nodes.Node], Callable[[_Builder, Any, Scope], E
             **dict.fromkeys((nodes.And, nodes.Or), _Builder.binary),
             **dict.fromkeys((nodes.Not, nodes.Neg, nodes.Pos), _Builder.unary),
             nodes.Concat: lambda builder, node, scope: Op(
-                "~", builder.each(node.nodes, scope), node.lineno
+                "~", builder.operands(node.nodes, scope), node.lineno
             ),
             nodes.Compare: _Builder.comparison,
             nodes.List: lambda builder, node, scope: Op(
-                "[,]", builder.each(node.items, scope), node.lineno
+                "[,]", builder.operands(node.items, scope), node.lineno
             ),
             nodes.Tuple: lambda builder, node, scope: Op(
-                "(,)", builder.each(node.items, scope), node.lineno
+                "(,)", builder.operands(node.items, scope), node.lineno
             ),
             nodes.Dict: _Builder.pairs,
         }

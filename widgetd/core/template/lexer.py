@@ -61,24 +61,24 @@ def tokens(text: str) -> list[Token] | None:
     if _UNUSUAL.search(text):
         return None
     tokenizer = _Tokenizer(text.removesuffix("\n"))
-    return tokenizer.found if tokenizer.read() else None
+    return tokenizer.tokens if tokenizer.read() else None
 
 
 def tokens_of_tag(text: str, start: int) -> list[Token]:
     tokenizer = _Tokenizer(text, start)
     tokenizer.tag(*_ENDS["{{"])
-    return tokenizer.found
+    return tokenizer.tokens
 
 
 class _Tokenizer:
     """A single pass through a text.
 
     Attributes:
-        found: The tokens so far.
+        tokens: The tokens so far.
     """
 
     def __init__(self, text: str, start: int = 0) -> None:
-        self.found: list[Token] = []
+        self.tokens: list[Token] = []
         self._text = text
         self._at = start
 
@@ -94,7 +94,7 @@ class _Tokenizer:
                     return False
                 self._at = end.end()
             else:
-                self.found.append(_token(Token, (tag.start(), _BEGINS[opening[:2]], opening)))
+                self.tokens.append(_token(Token, (tag.start(), _BEGINS[opening[:2]], opening)))
                 if not self.tag(*_ENDS[opening[:2]]):
                     return False
         self._data(len(self._text), strip=False)
@@ -104,11 +104,11 @@ class _Tokenizer:
         data = self._text[self._at : end]
         stripped = data.rstrip() if strip else data
         if stripped:
-            self.found.append(_token(Token, (self._at, "data", stripped)))
+            self.tokens.append(_token(Token, (self._at, "data", stripped)))
 
     def tag(self, pattern: Pattern[str], end: str) -> bool:
         """Return whether the tag that continues here is usual, up to the end in `pattern`."""
-        text, lexed, at = self._text, self.found, self._at
+        text, lexed, at = self._text, self.tokens, self._at
         brackets: list[str] = []
         while match := (_WITHIN_BRACKETS if brackets else pattern).match(text, at):
             kind = match.lastindex or END

@@ -84,7 +84,7 @@ def reads(tree: nodes.Node, lines: Lines) -> tuple[Read, ...]:
     """Return every read of an argument in `tree`, in the order of the text."""
     collector = _ReadCollector(lines)
     collector.visit(tree, _Context())
-    return tuple(collector.found)
+    return tuple(collector.reads)
 
 
 def names(reads: Iterable[Read]) -> frozenset[str]:
@@ -102,7 +102,7 @@ class _ReadCollector(NodeVisitor):
 
     def __init__(self, lines: Lines) -> None:
         self.lines = lines
-        self.found: list[Read] = []
+        self.reads: list[Read] = []
 
     def body(self, body: Iterable[nodes.Node], context: _Context) -> Names:
         """Visit statements in order, and return the names bound after the last one."""
@@ -140,7 +140,7 @@ class _ReadCollector(NodeVisitor):
         unbound = context.in_loop and name in INDEX_NAMES and name == read
         guarded = context.tested or read in context.certain or unbound
         line, column = self.lines.location(start(node))
-        self.found.append(
+        self.reads.append(
             Read(
                 path=read,
                 line=line,

@@ -59,16 +59,16 @@ def compile_checks(sidecar: Sidecar, *, limits: Limits) -> Checks:
     """
     checks: dict[str, tuple[PayloadCheck, ...]] = {}
     for name, note in sidecar.actions.items():
-        for index, one in enumerate(note.checks):
+        for index, note_check in enumerate(note.checks):
             with errors_at(pointer("actions", name, "checks", str(index), "holds")):
-                holds = templates.Expression(one.holds, limits)
+                holds = templates.Expression(note_check.holds, limits)
                 for read in holds.reads:
                     first = _FIRST_NAME.match(read.path)
                     if first and first[0] != "payload":
-                        problem = f"the check '{one.holds[:80]}' reads '{first[0]}'"
+                        problem = f"the check '{note_check.holds[:80]}' reads '{first[0]}'"
                         advice = f"write 'payload.{first[0]}': a check reads the payload"
                         raise error_at("W1118", "", f"{problem}, which is never there", advice)
-            check = PayloadCheck(field=one.field, holds=holds, says=one.says)
+            check = PayloadCheck(field=note_check.field, holds=holds, says=note_check.says)
             checks[name] = (*checks.get(name, ()), check)
     return checks
 
@@ -76,4 +76,4 @@ def compile_checks(sidecar: Sidecar, *, limits: Limits) -> Checks:
 def find_unmet(checks: Checks, action: str, payload: Mapping[str, Any]) -> tuple[PayloadCheck, ...]:
     """Return the checks that an accepted payload fails, within the budget of one render."""
     budget = Budget(Limits())
-    return tuple(one for one in checks.get(action, ()) if not one.is_met(payload, budget))
+    return tuple(check for check in checks.get(action, ()) if not check.is_met(payload, budget))

@@ -111,8 +111,8 @@ class BoundAction:
         Raises:
             CallError: An expression cannot be evaluated on this (W5007).
         """
-        found = {name: query.find(answer) for name, query in self.result.items()}
-        return {**arguments, **{name: one for name, one in found.items() if one is not None}}
+        values = {name: query.find(answer) for name, query in self.result.items()}
+        return {**arguments, **{name: value for name, value in values.items() if value is not None}}
 
     def _list_hidden(self, hidden: Collection[str]) -> list[str]:
         in_payload = (f"{PAYLOAD}.{path}" for path in (*self.sensitive, *hidden))
@@ -143,12 +143,12 @@ def compile_bound_actions(sidecar: Sidecar, *, limits: Limits) -> Mapping[str, B
             except WidgetError as error:
                 problem = error.finding.problem
                 raise error_at("W1607", f"{at}/confirm", problem, error.finding.advice) from None
-        given = note.arguments
+        arguments = note.arguments
         bound[name] = BoundAction(
             type=name,
             note=note,
             confirm=confirm,
-            arguments=None if given is None else compile_queries(given, f"{at}/arguments"),
+            arguments=None if arguments is None else compile_queries(arguments, f"{at}/arguments"),
             result=compile_queries(note.result, f"{at}/result"),
             sensitive=sidecar.sensitive,
         )

@@ -53,12 +53,12 @@ def _generate(definition: Definition, schema: Schema) -> str:
     lead = _write_lead(definition)
     studio = definition.studio
     examples = (example.arguments for example in definition.sidecar.examples)
-    given = sort_by_content((*examples, *(studio.samples if studio else ())))
-    admitted = (sample for sample in given if schema.admits(dict(sample)))
-    authored = [text for sample in admitted for text in _write_example(definition, sample)]
+    authored = sort_by_content((*examples, *(studio.samples if studio else ())))
+    admitted = (sample for sample in authored if schema.admits(dict(sample)))
+    texts = [text for sample in admitted for text in _write_example(definition, sample)]
     for has_sample, most, longest in _DETAILS:
         fields = _list_fields(schema, most, longest)
-        samples = chain(authored, _generate_example(definition, schema)) if has_sample else [""]
+        samples = chain(texts, _generate_example(definition, schema)) if has_sample else [""]
         for sample in samples:
             text = " ".join(part for part in (lead, fields, sample) if part)
             if len(text) <= LIMITS.description_chars:
@@ -94,10 +94,10 @@ def _list_fields(schema: Schema, most: int, longest: int) -> str:
 
 
 def _join_names(names: list[str], most: int) -> str:
-    shown = names[:most]
+    listed = names[:most]
     if len(names) > most:
-        shown.append(f"{len(names) - most} more")
-    return " and ".join(part for part in (", ".join(shown[:-1]), *shown[-1:]) if part)
+        listed.append(f"{len(names) - most} more")
+    return " and ".join(part for part in (", ".join(listed[:-1]), *listed[-1:]) if part)
 
 
 def _describe_field(schema: Mapping[str, Any]) -> str:
@@ -124,9 +124,9 @@ def _list_parts(schema: Mapping[str, Any]) -> str:
     return ", ".join(names[: LIMITS.described_parts] + more)
 
 
-def sort_by_content(given: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+def sort_by_content(samples: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Sort `given` stably, arguments that show no more than an empty state last."""
-    return sorted(given, key=lambda arguments: not arguments or [] in arguments.values())
+    return sorted(samples, key=lambda arguments: not arguments or [] in arguments.values())
 
 
 def _generate_example(definition: Definition, schema: Schema) -> Iterator[str]:

@@ -108,7 +108,7 @@ def decode_studio(encoded: str) -> Studio | None:
         name=texts.get("name", ""),
         view=texts.get("view", ""),
         default_state=MappingProxyType(state if isinstance(state, dict) else {}),
-        states=tuple(MappingProxyType(one) for one in listed if isinstance(one, dict)),
+        states=tuple(MappingProxyType(entry) for entry in listed if isinstance(entry, dict)),
     )
 
 

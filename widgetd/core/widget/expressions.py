@@ -37,5 +37,5 @@ def errors_at(at: str) -> Iterator[None]:
     try:
         yield
     except WidgetError as error:
-        found = (replace(each, at=at, line=None, column=None) for each in error.findings)
-        raise WidgetError(*found) from None
+        findings = (replace(finding, at=at, line=None, column=None) for finding in error.findings)
+        raise WidgetError(*findings) from None

@@ -35,7 +35,7 @@ class FeedSource:
     at: str
     arguments: Mapping[str, Query] | None
 
-    def request(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+    def request(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Build the arguments of the upstream's tool, without values that are not found.
 
         Raises:
@@ -43,14 +43,14 @@ class FeedSource:
         """
         if self.arguments is None:
             part = self.part
-            return {n: one for n, one in asked.items() if not part.name or n in part.ask}
-        values = {name: query.find(dict(asked)) for name, query in self.arguments.items()}
+            return {n: value for n, value in arguments.items() if not part.name or n in part.ask}
+        values = {name: query.find(dict(arguments)) for name, query in self.arguments.items()}
         return {name: value for name, value in values.items() if value is not None}
 
-    def resource(self, asked: Mapping[str, Any]) -> str:
+    def resource(self, arguments: Mapping[str, Any]) -> str:
         """Return the URI of the resource that announces changes; empty without one."""
         uri = self.part.subscribe
-        for name, value in asked.items():
+        for name, value in arguments.items():
             uri = uri.replace(f"{{{name}}}", quote(str(value), safe=""))
         return uri
 
@@ -61,13 +61,13 @@ class Feed:
 
     Attributes:
         sources: Its requests, in the order of the sidecar; at least one.
-        asked: The schema of a caller's arguments.
+        request_schema: The schema of a caller's arguments.
         schema: The author's schema: the widget's arguments.
         fields: The widget's arguments, as queries over the answers; None for the same names.
     """
 
     sources: tuple[FeedSource, ...]
-    asked: Schema
+    request_schema: Schema
     schema: Schema
     fields: Mapping[str, Query] | None
 
@@ -83,19 +83,19 @@ class Feed:
 
     def example(self, whole: Mapping[str, Any]) -> Mapping[str, Any] | None:
         """Return the caller's part of the author's whole arguments, or a valid substitute."""
-        names = self.asked.advertised["properties"]
-        given = {name: whole[name] for name in names if name in whole}
-        return given if self.asked.admits(given) else self.asked.smallest
+        names = self.request_schema.advertised["properties"]
+        part = {name: whole[name] for name in names if name in whole}
+        return part if self.request_schema.admits(part) else self.request_schema.smallest
 
     def fill(
-        self, asked: Mapping[str, Any], answers: Mapping[str, Any], before: Mapping[str, Any]
+        self, arguments: Mapping[str, Any], answers: Mapping[str, Any], before: Mapping[str, Any]
     ) -> ValidArguments:
         """Build the widget's arguments: the asked ones, overridden by the answers.
 
         A field whose expression names a source without an answer stays as it was before.
 
         Args:
-            asked: The caller's arguments.
+            arguments: The caller's arguments.
             answers: The answers, by name of their source.
             before: The widget's arguments so far; empty without any.
 
@@ -106,20 +106,20 @@ class Feed:
         required = self.schema.advertised.get("required", ())
         if self.fields is None:
             [answer] = answers.values()
-            found = {n: answer[n] for n in properties if isinstance(answer, dict) and n in answer}
+            values = {n: answer[n] for n in properties if isinstance(answer, dict) and n in answer}
         else:
-            found = self._find(answers, before)
+            values = self._find(answers, before)
         # JMESPath returns null for absent values, too; in a required field that is an error.
-        answered = {n: value for n, value in found.items() if value is not None or n in required}
-        given = {name: value for name, value in asked.items() if name in properties}
+        answered = {n: value for n, value in values.items() if value is not None or n in required}
+        own = {name: value for name, value in arguments.items() if name in properties}
         try:
             return self.schema.check(
-                {**given, **answered}, sensitive=tuple({**properties, **answered})
+                {**own, **answered}, sensitive=tuple({**properties, **answered})
             )
         except CallError as error:
             wrong = error.invalid_arguments
-            reason = "; ".join(str(one) for one in wrong) or "it is not what the widget takes"
-            names = ", ".join(dict.fromkeys(f"'{one.part.upstream}'" for one in self.sources))
+            reason = "; ".join(map(str, wrong)) or "it is not what the widget takes"
+            names = ", ".join(dict.fromkeys(f"'{source.part.upstream}'" for source in self.sources))
             raise CallError(
                 "W5007",
                 f"the answer of the upstream {names} does not fit: {reason}",
@@ -130,13 +130,13 @@ class Feed:
     def _find(self, answers: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
         scope = answers[""] if "" in answers else dict(answers)
         absent = {source.part.name for source in self.sources} - answers.keys()
-        found = {}
+        values = {}
         for name, query in (self.fields or {}).items():
             if absent.isdisjoint(query.names):
-                found[name] = query.find(scope)
+                values[name] = query.find(scope)
             elif name in before:
-                found[name] = before[name]
-        return found
+                values[name] = before[name]
+        return values
 
 
 def compile_feed(parts: Sequence[FeedPart], schema: Schema, *, limits: Limits) -> Feed:
@@ -146,7 +146,7 @@ def compile_feed(parts: Sequence[FeedPart], schema: Schema, *, limits: Limits) -
         WidgetError: They do not match (W1113, W1602, W1604, W1623 to W1625, W12xx).
     """
     at = ["" if not part.name else f"/{index}" for index, part in enumerate(parts)]
-    asked = compile_schema(_build_asked_schema(parts, schema), limits=limits)
+    request_schema = compile_schema(_build_asked_schema(parts, schema), limits=limits)
     sources = tuple(
         FeedSource(
             part=part,
@@ -159,11 +159,11 @@ def compile_feed(parts: Sequence[FeedPart], schema: Schema, *, limits: Limits) -
     )
     fields = _compile_fields(sources)
     for name in schema.advertised.get("required", ()) if fields is not None else ():
-        if name not in asked.advertised["properties"] and name not in (fields or {}):
+        if name not in request_schema.advertised["properties"] and name not in (fields or {}):
             problem = f"the schema demands '{name}', which the feed neither asks for nor fills"
             advice = f"write {name} = \"…\" in [feed.map], or name it in 'ask'"
             raise error_at("W1604", "/feed", problem, advice)
-    return Feed(sources=sources, asked=asked, schema=schema, fields=fields)
+    return Feed(sources=sources, request_schema=request_schema, schema=schema, fields=fields)
 
 
 def _compile_fields(sources: Sequence[FeedSource]) -> dict[str, Query] | None:
@@ -189,7 +189,7 @@ def _compile_fields(sources: Sequence[FeedSource]) -> dict[str, Query] | None:
 
 def _build_asked_schema(parts: Sequence[FeedPart], schema: Schema) -> dict[str, Any]:
     written = schema.advertised
-    described = {name: one for part in parts for name, one in part.ask_schema.items()}
+    described = {name: inner for part in parts for name, inner in part.ask_schema.items()}
     properties = {**written["properties"], **described}
     ask = dict.fromkeys(name for part in parts for name in part.ask)
     for name in ask:
@@ -198,16 +198,16 @@ def _build_asked_schema(parts: Sequence[FeedPart], schema: Schema) -> dict[str, 
             advice = f"describe it in [feed.ask_schema.{name}]"
             raise error_at("W1113", "/feed/ask", problem, advice)
     needed = {*written.get("required", ())} - described.keys()
-    needed |= {name for name, one in described.items() if "default" not in one}
-    asked: dict[str, Any] = {
+    needed |= {name for name, inner in described.items() if "default" not in inner}
+    request_schema: dict[str, Any] = {
         "type": "object",
         "properties": {name: properties[name] for name in ask},
         "required": [name for name in ask if name in needed],
     }
     for key in ("$schema", "additionalProperties"):
         if isinstance(written.get(key), (str, bool)):
-            asked[key] = written[key]
+            request_schema[key] = written[key]
     for key in ("$defs", "definitions"):
-        if key in written and f"#/{key}/" in str(asked["properties"]):
-            asked[key] = written[key]
-    return asked
+        if key in written and f"#/{key}/" in str(request_schema["properties"]):
+            request_schema[key] = written[key]
+    return request_schema

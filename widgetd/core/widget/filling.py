@@ -85,16 +85,16 @@ def _fill_derived(
     budget.step((len(around) + len(value)) // VALUES_PER_STEP)
     name, *rest = path
     inner = value.get(name)
-    known = {**around, **value}
+    scope = {**around, **value}
     if rest:
         if inner is None:
             return value
-        return {**value, name: _fill_derived(inner, rest, known, expression, budget)}
+        return {**value, name: _fill_derived(inner, rest, scope, expression, budget)}
     if inner is not None:
         return value
     budget.step(LIMITS.derived_steps)
     try:
-        derived = expression.evaluate(known, budget)
+        derived = expression.evaluate(scope, budget)
     except CallError:
         return value
     return value if derived is None else {**value, name: derived}

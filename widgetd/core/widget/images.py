@@ -31,8 +31,8 @@ def find_image_origins(tree: bytes) -> frozenset[str]:
     """Return the origins of the images in a tree's JSON: `{"https://images.example.com"}`."""
     if b"http" not in tree:
         return frozenset()
-    found = (image[1] or image[2] for image in read_tokens(_REMOTE, tree))
-    return frozenset(origin.decode(errors="replace").lower() for origin in found)
+    origins = (image[1] or image[2] for image in read_tokens(_REMOTE, tree))
+    return frozenset(origin.decode(errors="replace").lower() for origin in origins)
 
 
 _LITERAL = compile_pattern(
@@ -109,7 +109,7 @@ def _list_choices(value: Node) -> Iterator[str]:
 
 def find_blocked(origins: Collection[str], allowed: Collection[str]) -> tuple[str, ...]:
     """Return those of `origins` that `allowed` does not admit, sorted."""
-    return tuple(sorted(one for one in origins if not any(_admits(a, one) for a in allowed)))
+    return tuple(sorted(o for o in origins if not any(_admits(a, o) for a in allowed)))
 
 
 def _admits(allowed: str, origin: str) -> bool:

@@ -81,10 +81,10 @@ class LocalState:
         Raises:
             CallError: An expression fails.
         """
-        known = {**arguments, **state, PAYLOAD: payload}
+        scope = {**arguments, **state, PAYLOAD: payload}
         budget = Budget(Limits())
         changes = {
-            name: expression.evaluate(known, budget)
+            name: expression.evaluate(scope, budget)
             for name, expression in self.actions[action].items()
         }
         return {**state, **changes}

@@ -81,24 +81,24 @@ def page_program(widget: WidgetParts) -> bytes:
         raise NoProgramError("its permission is elevated, and a program discloses the template")
     if sidecar.feeds:
         raise NoProgramError("a feed fills it")
-    made = _encode(widget.drawing.program())
-    derived = {path: _encode(each.program) for path, each in widget.filler.derived.items()}
+    program = _encode(widget.drawing.program())
+    derived = {path: _encode(value.program) for path, value in widget.filler.derived.items()}
     parts: dict[str, Any] = {
         "defaults": _collect_defaults(widget.schema),
         "kinds": _walk(widget.schema, _describe_kind),
         "derived": derived,
         "ids": list(sidecar.ids),
         # The texts of a program hold JSON.
-        "icons": find_icons(orjson.dumps(made).replace(b'\\"', b'"')),
+        "icons": find_icons(orjson.dumps(program).replace(b'\\"', b'"')),
         "state": dict(sidecar.state),
         "local": {
-            action: {name: _encode(each.program) for name, each in assigned.items()}
+            action: {name: _encode(expression.program) for name, expression in assigned.items()}
             for action, assigned in widget.local.actions.items()
         },
     }
-    made |= {name: part for name, part in parts.items() if part}
+    program |= {name: part for name, part in parts.items() if part}
     try:
-        json = orjson.dumps(made)
+        json = orjson.dumps(program)
     except orjson.JSONEncodeError:
         raise NoProgramError("a number has more than 64 bits") from None
     if len(json) > LIMITS.program_bytes:
@@ -151,11 +151,11 @@ def _encode(program: Program) -> dict[str, Any]:
             place=missing.place,
         )
     is_body = type(program.root) is tuple  # an operation is a named one
-    made: dict[str, Any] = {"n": program.size, "a": dict(program.arguments)}
+    encoded: dict[str, Any] = {"n": program.size, "a": dict(program.arguments)}
     if program.may_need_commas:
-        made["commas"] = True
-    made["b" if is_body else "e"] = to_json(program.root)
-    return made
+        encoded["commas"] = True
+    encoded["b" if is_body else "e"] = to_json(program.root)
+    return encoded
 
 
 _Describe = Callable[[Subschema, Mapping[str, Any], dict[str, Any]], None]
@@ -171,16 +171,16 @@ def _collect_defaults(schema: Schema) -> Any:
     with_default = {id(part) for part in schema.document.subschemas() if "default" in part}
     reached: set[int] = set()
 
-    def describe(part: Subschema, each: Mapping[str, Any], made: dict[str, Any]) -> None:
-        if "default" in each and "d" not in made:
-            reached.add(id(each))
-            if schema.explainer().fits(part, each["default"]):
-                made["d"] = each["default"]
+    def describe(part: Subschema, target: Mapping[str, Any], description: dict[str, Any]) -> None:
+        if "default" in target and "d" not in description:
+            reached.add(id(target))
+            if schema.explainer().fits(part, target["default"]):
+                description["d"] = target["default"]
 
-    made = _walk(schema, describe) if with_default else {}
+    defaults = _walk(schema, describe) if with_default else {}
     if not with_default <= reached:
         raise NoProgramError("a default depends on a condition")
-    return made
+    return defaults
 
 
 _KINDS: Final = {
@@ -193,11 +193,11 @@ _KINDS: Final = {
 }
 
 
-def _describe_kind(_: Subschema, each: Mapping[str, Any], made: dict[str, Any]) -> None:
-    if isinstance(each.get("type"), str) and each["type"] in _KINDS:
-        made["k"] = _KINDS[each["type"]]
-    if choices := [one for one in each.get("enum", ()) if isinstance(one, str)]:
-        made["e"] = choices
+def _describe_kind(_: Subschema, target: Mapping[str, Any], description: dict[str, Any]) -> None:
+    if isinstance(target.get("type"), str) and target["type"] in _KINDS:
+        description["k"] = _KINDS[target["type"]]
+    if choices := [choice for choice in target.get("enum", ()) if isinstance(choice, str)]:
+        description["e"] = choices
 
 
 def _walk(schema: Schema, describe: _Describe) -> Any:
@@ -212,21 +212,21 @@ def _walk(schema: Schema, describe: _Describe) -> Any:
 
     def follow(part: Subschema, nesting: int) -> Any:
         nonlocal left
-        made: dict[str, Any] = {}
+        description: dict[str, Any] = {}
         properties: dict[str, Any] = {}
-        for each in (part, *schema.document.targets(part)) if nesting else ():
+        for target in (part, *schema.document.targets(part)) if nesting else ():
             left -= 1
             if left < 0:
                 raise NoProgramError("its schema has too many parts")
-            if isinstance(each, Mapping):
-                describe(part, each, made)
-                for name, inner in each.get("properties", {}).items():
-                    if found := follow(inner, nesting - 1):
-                        properties[name] = found
-                if found := follow(each.get("items", True), nesting - 1):
-                    made["i"] = found
+            if isinstance(target, Mapping):
+                describe(part, target, description)
+                for name, inner in target.get("properties", {}).items():
+                    if inside := follow(inner, nesting - 1):
+                        properties[name] = inside
+                if inside := follow(target.get("items", True), nesting - 1):
+                    description["i"] = inside
         if properties:
-            made["p"] = properties
-        return made["k"] if made.keys() == {"k"} else made
+            description["p"] = properties
+        return description["k"] if description.keys() == {"k"} else description
 
     return follow(schema.document.root, LIMITS.program_depth)

@@ -47,7 +47,7 @@ class Query:
             CallError: It cannot be evaluated on this, or not within its budget (W5007).
         """
         try:
-            found = _Interpreter().visit(self._parsed, value)
+            result = _Interpreter().visit(self._parsed, value)
         except (exceptions.JMESPathError, *UNFIT, AttributeError) as error:
             types = (exceptions.JMESPathTypeError, TypeError, AttributeError)
             reason = "it takes another kind of value" if isinstance(error, types) else "it fails"
@@ -60,13 +60,13 @@ class Query:
             ) from None
         # Count first: the other two would walk shared values as often as they occur.
         is_large = (
-            count_nodes(found, LIMITS.query_values) > LIMITS.query_values
-            or size(found, LIMITS.query_values) > LIMITS.query_values
+            count_nodes(result, LIMITS.query_values) > LIMITS.query_values
+            or size(result, LIMITS.query_values) > LIMITS.query_values
         )
-        if is_large or is_too_deep(found, Limits().json_depth):
+        if is_large or is_too_deep(result, Limits().json_depth):
             raise _build_call_error(self.text, f"it finds more than {LIMITS.query_values:,} values")
         try:
-            return copy_json(found, Limits().json_depth)
+            return copy_json(result, Limits().json_depth)
         except WidgetError:
             raise _build_call_error(self.text, "it finds what is no JSON") from None
 
@@ -100,10 +100,10 @@ def compile_query(text: str) -> Query:
             continue
         if name not in _FUNCTIONS.FUNCTION_TABLE:
             raise _build_error(f"JMESPath has no function '{name[:40]}'", "use one that it has")
-        takes, given = _FUNCTIONS.FUNCTION_TABLE[name]["signature"], len(node["children"])
+        takes, count = _FUNCTIONS.FUNCTION_TABLE[name]["signature"], len(node["children"])
         least = len(takes)
-        if given < least or (given > least and not takes[-1].get("variadic")):
-            raise _build_error(f"'{name}' takes {least} arguments, not {given}", "give it those")
+        if count < least or (count > least and not takes[-1].get("variadic")):
+            raise _build_error(f"'{name}' takes {least} arguments, not {count}", "give it those")
     return Query(text, parsed)
 
 
@@ -133,15 +133,15 @@ def _build_call_error(text: str, problem: str) -> CallError:
 
 
 def _collect_nodes(parsed: dict[str, Any]) -> list[dict[str, Any]]:
-    found = level = [parsed]
+    collected = level = [parsed]
     for _ in range(LIMITS.query_depth):
         level = [child for node in level for child in node["children"] if isinstance(child, dict)]
-        found = found + level
+        collected = collected + level
     if level:
         raise _build_error(
             f"the expression nests deeper than {LIMITS.query_depth} levels", "nest less"
         )
-    return found
+    return collected
 
 
 _FUNCTIONS = functions.Functions()
@@ -189,16 +189,16 @@ class _Interpreter(TreeInterpreter):  # type: ignore[misc]  # jmespath has no ty
         return {**node, "children": parts}
 
     def visit_comparator(self, node: Any, value: Any) -> Any:
-        found = self._evaluate_children(node, value)
-        self._spend_walk(*(part["value"] for part in found["children"]))
-        return super().visit_comparator(found, value)
+        evaluated = self._evaluate_children(node, value)
+        self._spend_walk(*(part["value"] for part in evaluated["children"]))
+        return super().visit_comparator(evaluated, value)
 
     def visit_flatten(self, node: Any, value: Any) -> Any:
-        found = self._evaluate_children(node, value)
-        base = found["children"][0]["value"]
+        evaluated = self._evaluate_children(node, value)
+        base = evaluated["children"][0]["value"]
         if isinstance(base, list):
-            self._spend(sum(len(one) if isinstance(one, list) else 1 for one in base))
-        return super().visit_flatten(found, value)
+            self._spend(sum(len(element) if isinstance(element, list) else 1 for element in base))
+        return super().visit_flatten(evaluated, value)
 
     def visit_slice(self, node: Any, value: Any) -> Any:
         if isinstance(value, list):
@@ -206,10 +206,10 @@ class _Interpreter(TreeInterpreter):  # type: ignore[misc]  # jmespath has no ty
         return super().visit_slice(node, value)
 
     def visit_function_expression(self, node: Any, value: Any) -> Any:
-        found = self._evaluate_children(node, value)
-        given = [part["value"] for part in found["children"] if part["type"] != "expref"]
-        self._spend_walk(*given)
-        match node["value"], given:
+        evaluated = self._evaluate_children(node, value)
+        values = [part["value"] for part in evaluated["children"] if part["type"] != "expref"]
+        self._spend_walk(*values)
+        match node["value"], values:
             case "join", [str(between), list(parts)]:  # makes more than it is given
                 self._spend(len(between) * len(parts) >> 6)
-        return super().visit_function_expression(found, value)
+        return super().visit_function_expression(evaluated, value)

@@ -94,7 +94,7 @@ def list_authored(definition: Definition) -> Iterator[Sample]:
 
 def filter_admitted(widget: Widget, samples: Iterable[Sample]) -> Iterator[Sample]:
     """Yield those of an author's samples that the schema admits."""
-    return (one for one in samples if widget.schema.admits(dict(one.arguments)))
+    return (sample for sample in samples if widget.schema.admits(dict(sample.arguments)))
 
 
 def generate_samples(

@@ -322,11 +322,11 @@ def _parse(text: str, model: type[Part]) -> Part:
     except ValidationError as error:
         # Unknown keys first: a misspelt required key is also reported as missing.
         errors = error.errors(include_url=False)
-        for one in errors:
-            if is_single and one["loc"][:2] == ("feed", 0):
-                one["loc"] = ("feed", *one["loc"][2:])
+        for entry in errors:
+            if is_single and entry["loc"][:2] == ("feed", 0):
+                entry["loc"] = ("feed", *entry["loc"][2:])
         raise _build_value_error(
-            text, model, min(errors, key=lambda one: one["type"] != _UNKNOWN)
+            text, model, min(errors, key=lambda entry: entry["type"] != _UNKNOWN)
         ) from None
     except _NotFiniteError as error:
         problem = f"{error} is no number that JSON has"
@@ -347,9 +347,9 @@ class _NotFiniteError(Exception):
 
     def line(self, text: str) -> int | None:
         """Return the line of its first occurrence as a value."""
-        for found in read_tokens(_VALUE, text):
-            if found[1] == str(self):
-                return text.count("\n", 0, found.end()) + 1
+        for match in read_tokens(_VALUE, text):
+            if match[1] == str(self):
+                return text.count("\n", 0, match.end()) + 1
         return None
 
 
@@ -402,7 +402,7 @@ def _find_owner(model: type[SidecarPart], loc: Path) -> type[SidecarPart]:
     for part in (*loc[:-1], None):
         # The last of `Mapping[str, Part]`, the first of `tuple[Part, ...]`.
         while not hasattr(owner, "model_fields"):
-            owner = next(one for one in reversed(get_args(owner)) if one is not Ellipsis)
+            owner = next(type_ for type_ in reversed(get_args(owner)) if type_ is not Ellipsis)
         fields = {field.alias or name: field for name, field in owner.model_fields.items()}
         owner = fields[part].annotation if part in fields else owner
     return cast("type[SidecarPart]", owner)

@@ -112,11 +112,11 @@ def find_state(widget: Widget, key: str) -> State:
     Raises:
         CallError: The widget has no such state (W4402).
     """
-    known = {one.key: one for one in list_states(widget)}
-    if key not in known:
-        hint = did_you_mean(key, known, f"it has {', '.join(known)}")
+    states = {state.key: state for state in list_states(widget)}
+    if key not in states:
+        hint = did_you_mean(key, states, f"it has {', '.join(states)}")
         raise CallError("W4402", f"{widget.tool} has no state '{key:.60}'; {hint}", path="state")
-    return known[key]
+    return states[key]
 
 
 def show_state(widget: Widget, key: str) -> ShownState:
@@ -128,10 +128,10 @@ def show_state(widget: Widget, key: str) -> ShownState:
     if key not in _VARIED:
         return sample
     # If the sample is not from a call, a call may fail on its arguments.
-    given = sample.arguments if sample.render is None else _choose_arguments(widget)
-    _, made, vary = _VARIED[key]
+    arguments = sample.arguments if sample.render is None else _choose_arguments(widget)
+    _, style, vary = _VARIED[key]
     schema = widget.schema
-    varied = schema.sample(state=made) if made and not given else vary(schema, given)
+    varied = schema.sample(state=style) if style and not arguments else vary(schema, arguments)
     if varied is None:
         return sample
     other = ShownState(arguments=varied)
@@ -140,21 +140,21 @@ def show_state(widget: Widget, key: str) -> ShownState:
 
 def _choose(widget: Widget, candidates: Iterator[ShownState]) -> ShownState:
     """Return the first that shows something."""
-    shows = (one for one in candidates if not _is_blank(widget, one))
+    shows = (candidate for candidate in candidates if not _is_blank(widget, candidate))
     return next(shows, None) or ShownState(arguments=widget.example)
 
 
 def _list_candidates(widget: Widget) -> Iterator[ShownState]:
     """Yield the author's sample in Studio, and its substitutes, the nearest first."""
     studio, preview = widget.definition.studio, widget.definition.document.preview
-    given = dict(studio.default_state) if studio is not None else {}
-    if given and widget.schema.admits(given):
-        yield ShownState(arguments=given)
-    elif given:
+    state = dict(studio.default_state) if studio is not None else {}
+    if state and widget.schema.admits(state):
+        yield ShownState(arguments=state)
+    elif state:
         # The schema does not admit it, but the template may be able to draw it.
         with suppress(CallError, WidgetError):
-            label, drawn = "Sample, which does not fit", _build_render(widget.tree(given), given)
-            yield ShownState(arguments=given, label=label, note=_UNFIT, render=drawn)
+            label, drawn = "Sample, which does not fit", _build_render(widget.tree(state), state)
+            yield ShownState(arguments=state, label=label, note=_UNFIT, render=drawn)
     if preview is not None:
         # The tree that Studio made of its own sample, unchanged from the file.
         called = _choose_arguments(widget)
@@ -166,7 +166,7 @@ def _list_candidates(widget: Widget) -> Iterator[ShownState]:
 
 def _list_callable(widget: Widget) -> Iterator[ShownState]:
     """Yield arguments that calls can be made with, other than Studio's sample."""
-    yield from (ShownState(arguments=given) for given in widget.examples)
+    yield from (ShownState(arguments=arguments) for arguments in widget.examples)
     # Without a schema anything is valid, so sample what the template reads.
     schema = widget.schema if widget.definition.schema else _infer_schema(widget)
     for state in _MADE:
@@ -289,11 +289,11 @@ def _get_at(value: Any, path: Path) -> Any:
 
 def _find_texts(sample: Arguments) -> list[Path]:
     names = _collect_names(sample)
-    found = [(path, text) for path, text in _iterate_values(sample) if isinstance(text, str)]
-    times = Counter(text for _, text in found)
+    texts = [(path, text) for path, text in _iterate_values(sample) if isinstance(text, str)]
+    times = Counter(text for _, text in texts)
     return [
         path
-        for path, text in found
+        for path, text in texts
         if text and "://" not in text and not text.startswith("data:")
         if text not in names and not (times[text] > 1 and _IDENTITY.fullmatch(str(path[-1])))
     ][: LIMITS.varied_texts]

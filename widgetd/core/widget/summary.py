@@ -89,8 +89,7 @@ class Summary:
         for name, query in self.queries.items():
             with suppress(CallError):
                 values[name] = query.find(public)
-        known = {name: value for name, value in values.items() if value is not None}
-        facts = {"summary": text} | known
+        facts = {"summary": text} | {n: value for n, value in values.items() if value is not None}
         if isinstance(facts["summary"], str):
             facts["summary"] = shorten_at_word(facts["summary"], LIMITS.summary_fact_chars)
         return facts
@@ -111,8 +110,8 @@ def compile_summary(definition: Definition, schema: Schema, *, limits: Limits) -
     """Compile the sidecar's summary and expressions."""
     sidecar = definition.sidecar
     texts, required = sidecar.summary_data, schema.advertised.get("required")
-    written = {name: one for name, one in texts.items() if isinstance(one, str)}
-    paths = {name: one.jmespath for name, one in texts.items() if not isinstance(one, str)}
+    written = {name: value for name, value in texts.items() if isinstance(value, str)}
+    paths = {name: value.jmespath for name, value in texts.items() if not isinstance(value, str)}
     with errors_at("/summary"):
         text = sidecar.summary
         template = None if text is None else templates.compile_text(text, limits=limits)

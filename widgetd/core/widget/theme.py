@@ -111,7 +111,7 @@ def _find_readable(text: str, behind: str) -> str:
     end = max(("#000000", "#ffffff"), key=lambda color: contrast(color, behind))
     for percent in range(101):
         parts = zip(_read_parts(text), _read_parts(end), strict=True)
-        mixed = (round(one + (other - one) * percent / 100) for one, other in parts)
+        mixed = (round(start + (other - start) * percent / 100) for start, other in parts)
         color = "#" + "".join(f"{part:02x}" for part in mixed)
         if contrast(color, behind) >= LEAST_CONTRAST:
             return color
@@ -123,12 +123,12 @@ def _read_parts(color: str) -> list[int]:
     return [int(digits[at : at + 2], 16) for at in (0, 2, 4)]
 
 
-def contrast(one: str, other: str) -> float:
+def contrast(color: str, other: str) -> float:
     """Return the contrast of two colors as `#rrggbb` or `#rgb`, from 1 to 21.
 
     Source: WCAG 2.2, contrast ratio and relative luminance.
     """
-    light, dark = sorted((_luminance(one), _luminance(other)), reverse=True)
+    light, dark = sorted((_luminance(color), _luminance(other)), reverse=True)
     return (light + 0.05) / (dark + 0.05)
 
 

@@ -237,7 +237,7 @@ class Widget:
         If the file has a schema and no feed, this compiles nothing.
         """
         if self.definition.sidecar.feeds and self.feed is not None:
-            return self.feed.asked.advertised
+            return self.feed.request_schema.advertised
         written = None if "schema" in vars(self) else self.definition.schema
         return self.schema.advertised if written is None else complete_root(written)
 
@@ -276,7 +276,7 @@ class Widget:
         if self._proof is None:
             self.compile()
             definition = self.definition
-            schema = self.schema if self.feed is None else self.feed.asked
+            schema = self.schema if self.feed is None else self.feed.request_schema
             description = describe(definition, schema)
             texts = (definition.title, description, schema.advertised, definition.tags)
             content = orjson.dumps((self.tool, *texts, self.icon))
@@ -364,9 +364,9 @@ class Widget:
     def examples(self) -> tuple[Mapping[str, Any], ...]:
         """The author's valid arguments: the sidecar's, then Studio's sample."""
         studio = self.definition.studio
-        given = [example.arguments for example in self.definition.sidecar.examples]
-        given += [] if studio is None else [dict(studio.default_state)]
-        return tuple(filter(self.schema.admits, given))
+        arguments = [example.arguments for example in self.definition.sidecar.examples]
+        arguments += [] if studio is None else [dict(studio.default_state)]
+        return tuple(filter(self.schema.admits, arguments))
 
     def fill(
         self,
@@ -494,7 +494,7 @@ class Widget:
         signature = build_signature(self.Arguments).replace(return_annotation=returns)
         call.__signature__ = signature  # type: ignore[attr-defined]  # functions take any attribute
         call.__annotations__ = {
-            **{name: one.annotation for name, one in signature.parameters.items()},
+            **{name: parameter.annotation for name, parameter in signature.parameters.items()},
             "return": returns,
         }
         return call

@@ -47,7 +47,7 @@ class Feeds:
             CallError: The caller's arguments do not fit (W2002), or the feed fails (W5001 to
                 W5010).
         """
-        request = feed.asked.check(dict(arguments), strict=strict)
+        request = feed.request_schema.check(dict(arguments), strict=strict)
         if feed.can_fail:
             return Filled(checked=widget.check(request.arguments, strict=strict))
         name = feed.sources[0].part.upstream

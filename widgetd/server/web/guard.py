@@ -59,8 +59,8 @@ class Guard:
         async def answer_if_admitted(scope: Scope, receive: Receive, send: Send) -> None:
             principal = await self._principal(scope)
             if self._access is not None and principal.scopes.isdisjoint(scopes):
-                known = principal is not UNAUTHENTICATED
-                self._access.refused["no_scope" if known else reason_of(scope)] += 1
+                is_authenticated = principal is not UNAUTHENTICATED
+                self._access.refused["no_scope" if is_authenticated else reason_of(scope)] += 1
             if principal is UNAUTHENTICATED:
                 answer: ASGIApp = _UNAUTHORIZED
             elif principal.scopes.isdisjoint(scopes):

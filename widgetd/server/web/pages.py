@@ -161,8 +161,8 @@ def _render_response(
     http_status = done if code is None else status_of(code)
     access = daemon.server.mcp.auth
     if code == "W2301" and isinstance(access, Access):
-        known = principal_of(request.scope.get("user"), None) is not None
-        reason: Reason = "no_scope" if known else reason_of(request.scope)
+        is_authenticated = principal_of(request.scope.get("user"), None) is not None
+        reason: Reason = "no_scope" if is_authenticated else reason_of(request.scope)
         http_status, headers["www-authenticate"], _ = access.refuse(reason)
     if "retryAfterS" in error:
         headers["retry-after"] = str(ceil(error["retryAfterS"]))  # whole seconds

@@ -98,24 +98,24 @@ async def page(see: See, request: Request) -> Response:
 async def open_render(see: See, request: Request) -> Response:
     """Answer with the render's result, and whether this browser has its controls."""
     signature = (await _json(request)).get("signature")
-    found = await _open(see, request, signature if isinstance(signature, str) else "")
-    browser = found.browser or SYSTEM.numbers.token_urlsafe(12)
-    tool = found.render.tool
-    widget = found.caller.snapshot.widgets.get(tool)
+    opened = await _open(see, request, signature if isinstance(signature, str) else "")
+    browser = opened.browser or SYSTEM.numbers.token_urlsafe(12)
+    tool = opened.render.tool
+    widget = opened.caller.snapshot.widgets.get(tool)
     answer = {
         "tool": tool,
         "title": tool if widget is None else widget.definition.title,
-        "policy": _frame_headers(see, found)["content-security-policy"],
-        "controls": await _has_controls(see, found, browser),
-        "result": await _call(see, found, "show_render", {}),
+        "policy": _frame_headers(see, opened)["content-security-policy"],
+        "controls": await _has_controls(see, opened, browser),
+        "result": await _call(see, opened, "show_render", {}),
     }
     response = json_response(answer, headers=_HEADERS)
     if see.links.signed:
         is_secure = see.links.origin().startswith("https:")
-        path = f"{SEE_PATH}/{found.render.id}"
+        path = f"{SEE_PATH}/{opened.render.id}"
         response.set_cookie(
             COOKIE,
-            f"{found.signature}~{browser}",
+            f"{opened.signature}~{browser}",
             path=path,
             secure=is_secure,
             httponly=True,
@@ -127,27 +127,27 @@ async def open_render(see: See, request: Request) -> Response:
 async def call(see: See, request: Request) -> dict[str, Any]:
     """Call one of the tools of pages for this render; the answer is the tool's result."""
     arguments, tool = await _json(request), request.path_params["tool"]
-    found = await _open(see, request)
+    opened = await _open(see, request)
     if tool not in _TOOLS:
         raise _not_found()
-    if tool == "widget_action" and not await _has_controls(see, found, found.browser):
+    if tool == "widget_action" and not await _has_controls(see, opened, opened.browser):
         raise refusal(CallError("W2421", "this widget is open in another browser"))
-    return await _call(see, found, tool, arguments)
+    return await _call(see, opened, tool, arguments)
 
 
 async def frame(see: See, request: Request) -> Response:
     """Answer with the view, which may load the widget's images."""
-    found = await _open(see, request)
-    widget = found.caller.snapshot.widgets.get(found.render.tool)
+    opened = await _open(see, request)
+    widget = opened.caller.snapshot.widgets.get(opened.render.tool)
     program = b"" if widget is None else program_or_empty(widget)
-    content = page_of(view_html(), program, found.caller.snapshot.theme).replace(
+    content = page_of(view_html(), program, opened.caller.snapshot.theme).replace(
         "</head>", f"{_STYLE}</head>", 1
     )
-    return cacheable(request, content.encode(), "text/html", _frame_headers(see, found))
+    return cacheable(request, content.encode(), "text/html", _frame_headers(see, opened))
 
 
-def _frame_headers(see: See, found: OpenRender) -> dict[str, str]:
-    widget = found.caller.snapshot.widgets.get(found.render.tool)
+def _frame_headers(see: See, opened: OpenRender) -> dict[str, str]:
+    widget = opened.caller.snapshot.widgets.get(opened.render.tool)
     own = () if widget is None else widget.definition.image_origins
     return frame_headers((*own, *see.server.resources.image_origins))
 
@@ -179,7 +179,7 @@ def _not_found() -> RefusedError:
     return RefusedError(error.status, error.body, {"x-robots-tag": "noindex"})
 
 
-async def _has_controls(see: See, found: OpenRender, browser: str) -> bool:
+async def _has_controls(see: See, opened: OpenRender, browser: str) -> bool:
     """Return whether this browser opened the address first; on this machine all have controls.
 
     Raises:
@@ -189,9 +189,9 @@ async def _has_controls(see: See, found: OpenRender, browser: str) -> bool:
         return True
     answers = see.server.store.idempotency
     mine = {"browser": blake2b(browser.encode(), digest_size=16).hexdigest()}
-    key = f"see {found.render.id} {nonce_of(found.signature)}"
+    key = f"see {opened.render.id} {nonce_of(opened.signature)}"
     try:
-        if await answers.claim(key, mine, owner=found.render.owner):
+        if await answers.claim(key, mine, owner=opened.render.owner):
             return True
     except CallError as error:
         raise refusal(error) from None
@@ -200,10 +200,10 @@ async def _has_controls(see: See, found: OpenRender, browser: str) -> bool:
 
 
 async def _call(
-    see: See, found: OpenRender, tool: str, arguments: Mapping[str, Any]
+    see: See, opened: OpenRender, tool: str, arguments: Mapping[str, Any]
 ) -> dict[str, Any]:
-    given = {**arguments, "render_id": found.render.id}
-    return await take_action(see.server, given, found.caller, tool=tool)
+    completed = {**arguments, "render_id": opened.render.id}
+    return await take_action(see.server, completed, opened.caller, tool=tool)
 
 
 async def _json(request: Request) -> dict[str, Any]:

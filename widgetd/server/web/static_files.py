@@ -57,7 +57,7 @@ def cacheable(
     identity = content + repr(sorted(headers.items())).encode()
     tag = f'"{blake2b(identity, digest_size=8).hexdigest()}"'
     headers = {**_REVALIDATED, **headers, "etag": tag}
-    known = request.headers.get("if-none-match", "").split(",")
-    if {one.strip().removeprefix("W/") for one in known} & {tag, "*"}:
+    tags = request.headers.get("if-none-match", "").split(",")
+    if {cached.strip().removeprefix("W/") for cached in tags} & {tag, "*"}:
         return Response(status_code=304, headers=headers)
     return Response(content, media_type=kind, headers=headers)

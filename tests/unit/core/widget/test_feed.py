@@ -116,8 +116,11 @@ def test_arguments_described_by_the_feed_alone_are_asked_for() -> None:
 
     feed = feed_of(described)
 
-    assert feed.asked.advertised["properties"]["date"] == {"type": "string", "format": "date"}
-    assert feed.asked.advertised["required"] == ["number", "date"]
+    assert feed.request_schema.advertised["properties"]["date"] == {
+        "type": "string",
+        "format": "date",
+    }
+    assert feed.request_schema.advertised["required"] == ["number", "date"]
     answer = {"carrier": {"name": "U"}, "gate": "B"}
     request = {"number": "UA1", "date": "2026-01-01"}
     assert "date" not in feed.fill(request, {"": answer}, {}).arguments
@@ -152,7 +155,7 @@ def test_expressions_of_several_feeds_join_their_answers() -> None:
     }
     assert feed.is_live
     assert [source.at for source in feed.sources] == ["/feed/0", "/feed/1"]
-    assert feed.asked.advertised["required"] == ["number"]
+    assert feed.request_schema.advertised["required"] == ["number"]
 
 
 def test_part_of_an_absent_answer_stays_as_it_was() -> None:

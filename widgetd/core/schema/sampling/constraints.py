@@ -66,9 +66,9 @@ class Constraints:
         offers = [*self.all("enum"), *([only] for only in self.all("const"))]
         if not offers:
             return None
-        known = [{equality_key(choice) for choice in offer} for offer in offers[1:]]
+        offered = [{equality_key(choice) for choice in offer} for offer in offers[1:]]
         return [
-            choice for choice in offers[0] if all(equality_key(choice) in offer for offer in known)
+            choice for choice in offers[0] if all(equality_key(choice) in keys for keys in offered)
         ]
 
     def examples(self) -> Iterator[Json]:
@@ -88,9 +88,9 @@ class Constraints:
             ):
                 if part.get(exclusive) is True and is_number(part.get(keyword)):
                     bounds.append(part[keyword])
-        known = [*lows, *highs, *above, *below]
+        limits = [*lows, *highs, *above, *below]
         # Small enough to stay between any two bounds.
-        step = min([1, *(abs(a - b) / 4 for a in known for b in known if a != b)])
+        step = min([1, *(abs(a - b) / 4 for a in limits for b in limits if a != b)])
         low = max([*lows, *(bound + step for bound in above)], default=None)
         high = min([*highs, *(bound - step for bound in below)], default=None)
         return low, high
@@ -126,8 +126,8 @@ def make_strings(style: str, constraints: Constraints, name: str, ordinal: int) 
         yield _fit(NASTY, least, most)
     if style == "long":
         yield _fit(LONG, min(most, max(least, LIMITS.long_text_chars)), most)
-    for known in constraints.all("format"):
-        if text := make_formatted(str(known), ordinal):
+    for format_name in constraints.all("format"):
+        if text := make_formatted(str(format_name), ordinal):
             yield from (text, text + text[-1] * (least - len(text)))
     yield _fit(choose_word(name, ordinal), least, most)
     for pattern in constraints.all("pattern"):

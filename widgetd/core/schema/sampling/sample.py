@@ -64,13 +64,13 @@ def make_sample(
     for attempt, evaluator in attempts:
         sampler = _Sampler(evaluator, depths, state)
         try:
-            made: dict[str, Json] = sampler.make(whole, _Position(seed + attempt))
+            arguments: dict[str, Json] = sampler.make(whole, _Position(seed + attempt))
         except _CannotMakeError:
             if sampler.is_exhausted:
                 break
             continue
-        if admits(made):
-            return made
+        if admits(arguments):
+            return arguments
     return None
 
 
@@ -131,10 +131,10 @@ class _Sampler:
         choice, choices = 0, 1
         while choice < choices:
             constraints, choices = self._choose(schema, position, choice)
-            for made in self._list_values(constraints, position) if constraints else ():
+            for value in self._list_values(constraints, position) if constraints else ():
                 self._left -= 1
-                if self._evaluator.fits(schema, made):
-                    return made
+                if self._evaluator.fits(schema, value):
+                    return value
             choice += 1
         raise _CannotMakeError
 
@@ -219,18 +219,18 @@ class _Sampler:
     def _make_object(self, constraints: Constraints, position: _Position) -> dict[str, Json]:
         parts, names = self._choose_properties(constraints, position)
         required = {name for part in parts for name in part.get("required", ())}
-        made: dict[str, Json] = {}
+        properties: dict[str, Json] = {}
         for name in names:
             with suppress(*() if name in required else (_CannotMakeError,)):
-                made[name] = self._make_property(name, parts, position)
+                properties[name] = self._make_property(name, parts, position)
         least = constraints.least("minProperties")
-        if len(made) < least:
+        if len(properties) < least:
             for name in self._list_further_names(constraints, position):
                 with suppress(_CannotMakeError):
-                    made.setdefault(name, self._make_property(name, parts, position))
-                if len(made) >= least:
+                    properties.setdefault(name, self._make_property(name, parts, position))
+                if len(properties) >= least:
                     break
-        return made
+        return properties
 
     def _make_property(
         self, name: str, parts: list[Mapping[str, Json]], position: _Position
@@ -284,7 +284,7 @@ class _Sampler:
         contained = list(constraints.all("contains"))
         needed_elements = constraints.least("minContains", 1) if contained else 0
         least = max(constraints.least("minItems"), needed_elements)
-        made: list[Json] = []
+        elements: list[Json] = []
         if least > self._left:
             self._left = -1
             raise _CannotMakeError
@@ -292,12 +292,13 @@ class _Sampler:
             held_to = [find_element(part, index) for part in constraints.parts]
             held_to += contained if index < needed_elements else []
             try:
-                made.append(self._make_element(constraints, combine(held_to), position, made))
+                element = self._make_element(constraints, combine(held_to), position, elements)
+                elements.append(element)
             except _CannotMakeError:
                 if index < least:
                     raise
                 break
-        return made
+        return elements
 
     def _choose_length(self, constraints: Constraints, least: int, position: _Position) -> int:
         wanted = ELEMENTS[self._style] if not position.arrays else min(ELEMENTS[self._style], 2)
@@ -311,7 +312,7 @@ class _Sampler:
         self, constraints: Constraints, schema: Subschema, position: _Position, others: list[Json]
     ) -> Json:
         unique = any(wanted is True for wanted in constraints.all("uniqueItems"))
-        known = {equality_key(other) for other in others} if unique else frozenset()
+        taken = {equality_key(other) for other in others} if unique else frozenset()
         inside = replace(
             position,
             depth=position.depth + 1,
@@ -320,9 +321,9 @@ class _Sampler:
         )
         first = position.ordinal + len(others)
         for ordinal in range(first, first + (LIMITS.distinct_attempts if unique else 1)):
-            made = self.make(schema, replace(inside, ordinal=ordinal))
-            if not unique or equality_key(made) not in known:
-                return made
+            element = self.make(schema, replace(inside, ordinal=ordinal))
+            if not unique or equality_key(element) not in taken:
+                return element
         raise _CannotMakeError
 
 
@@ -351,8 +352,8 @@ class _ShallowestDepths:
                 # Alternate the direction, so that any chain of references takes two rounds.
                 schemas.reverse()
                 before = self._known.copy()
-                for one in schemas:
-                    self._known[id(one)] = self._measure(one)
+                for part in schemas:
+                    self._known[id(part)] = self._measure(part)
                 if self._known == before:
                     break
         return self._get(schema)
@@ -366,13 +367,13 @@ class _ShallowestDepths:
         if "const" in schema or "enum" in schema:
             return 0
         together = (*self._document.targets(schema), *schema.get("allOf", ()))
-        found = [0.0, *map(self._get, together)]
+        depths = [0.0, *map(self._get, together)]
         for keyword in schema.keys() & {"anyOf", "oneOf"}:
-            found += [min(map(self._get, schema[keyword]), default=inf)]
+            depths += [min(map(self._get, schema[keyword]), default=inf)]
         if schema.get("type", "object") == "object":
             named = schema.get("properties", {})
             required = schema.get("required", ())
-            found += [1 + self._get(named.get(name, True)) for name in required]
+            depths += [1 + self._get(named.get(name, True)) for name in required]
         if schema.get("type") == "array" and schema.get("minItems", 0):
-            found += [1 + self._get(find_element(schema, 0))]
-        return max(found)
+            depths += [1 + self._get(find_element(schema, 0))]
+        return max(depths)

@@ -157,10 +157,10 @@ def choose_word(name: str, ordinal: int) -> str:
     parts = [part for part in _split_name(name) if part in WORDS]
     # The name of a product is a product, and a price text is a price.
     telling = [part for part in parts if part not in GENERIC]
-    known = WORDS[(telling or parts)[0]] if parts else OTHERS
+    words = WORDS[(telling or parts)[0]] if parts else OTHERS
     # After the last, words are numbered, so that none repeats.
-    again, index = divmod(ordinal, len(known))
-    return known[index] if not again else f"{known[index]} {again + 1}"
+    again, index = divmod(ordinal, len(words))
+    return words[index] if not again else f"{words[index]} {again + 1}"
 
 
 def choose_number(name: str, ordinal: int) -> float:
@@ -175,5 +175,5 @@ def _split_name(name: str) -> Iterator[str]:
 
 
 def make_formatted(name: str, ordinal: int) -> str | None:
-    known = FORMATS.get(name)
-    return known[ordinal % len(known)] if known else None
+    examples = FORMATS.get(name)
+    return examples[ordinal % len(examples)] if examples else None

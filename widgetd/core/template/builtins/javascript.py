@@ -513,11 +513,11 @@ LOOPS: Final[Mapping[str, Callable[..., Value]]] = MappingProxyType(
             (at for at, item in enumerate(values) if truthy(turn(item, at))), -1
         ),
         "flatMap": lambda budget, values, turn: flatten(
-            budget, [turn(each, at) for at, each in enumerate(values)]
+            budget, [turn(item, at) for at, item in enumerate(values)]
         ),
         "some": lambda _budget, values, turn: any(True for _ in _passing(values, turn)),
         "every": lambda _budget, values, turn: all(
-            truthy(turn(each, at)) for at, each in enumerate(values)
+            truthy(turn(item, at)) for at, item in enumerate(values)
         ),
         "reduce": _reduce,
         "sort": _sort_by,

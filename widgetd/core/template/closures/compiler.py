@@ -48,10 +48,10 @@ class Compiler:
             return constant(constant_of(expr))
         return self._expressions[expr.name](self, expr)
 
-    def each(self, among: tuple[Expr, ...]) -> list[Evaluate]:
+    def operands(self, among: tuple[Expr, ...]) -> list[Evaluate]:
         return [self.expression(expr) for expr in among]
 
-    def each_named(self, among: Mapping[str, Expr]) -> dict[str, Evaluate]:
+    def keywords(self, among: Mapping[str, Expr]) -> dict[str, Evaluate]:
         return {name: self.expression(expr) for name, expr in among.items()}
 
     def body(self, body: Body) -> Execute:

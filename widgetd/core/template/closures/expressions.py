@@ -87,7 +87,7 @@ def _member_of(subject: Evaluate, key: str) -> Evaluate:
 
 
 def _item(compiler: Compiler, op: Op) -> Evaluate:
-    subject, key = compiler.each(op.operands)
+    subject, key = compiler.operands(op.operands)
 
     def item(frame: Frame) -> Value:
         value, at = subject(frame), key(frame)
@@ -106,8 +106,8 @@ def _make_application(sort: str, name: str, function: Callable[..., Value]) -> M
 
     def make(compiler: Compiler, op: Op) -> Evaluate:
         place, (subject, *rest) = op.place, op.operands
-        named = compiler.each_named(rest.pop()) if rest and isinstance(rest[-1], dict) else {}
-        args, evaluate = compiler.each(tuple(rest)), compiler.expression(subject)
+        named = compiler.keywords(rest.pop()) if rest and isinstance(rest[-1], dict) else {}
+        args, evaluate = compiler.operands(tuple(rest)), compiler.expression(subject)
 
         def unfit(value: Value) -> RenderError:
             problem = (
@@ -171,7 +171,7 @@ def _make_call(compiler: Compiler, op: Op) -> Evaluate:
 
 def _call(compiler: Compiler, op: Op, find: Callable[[Frame], Function]) -> Evaluate:
     *_, positional, by_name = op.operands
-    place, args, named = op.place, compiler.each(positional), compiler.each_named(by_name)
+    place, args, named = op.place, compiler.operands(positional), compiler.keywords(by_name)
 
     def call(frame: Frame) -> Value:
         try:
@@ -194,14 +194,14 @@ def _call(compiler: Compiler, op: Op, find: Callable[[Frame], Function]) -> Eval
 
 def over(make: Callable[..., Evaluate]) -> MakeExpression:
     """Return what makes a closure of the closures of all operands, which cannot fail itself."""
-    return lambda compiler, op: make(*compiler.each(op.operands))
+    return lambda compiler, op: make(*compiler.operands(op.operands))
 
 
 def applying(apply: Callable[..., Value]) -> MakeExpression:
     """Return what makes the closure of a function of the budget and all operands' values."""
 
     def make(compiler: Compiler, op: Op) -> Evaluate:
-        place, operands = op.place, compiler.each(op.operands)
+        place, operands = op.place, compiler.operands(op.operands)
 
         def run(frame: Frame) -> Value:
             try:
@@ -216,7 +216,7 @@ def applying(apply: Callable[..., Value]) -> MakeExpression:
 
 def binary(apply: Binary) -> MakeExpression:
     def make(compiler: Compiler, op: Op) -> Evaluate:
-        place, (left, right) = op.place, compiler.each(op.operands)
+        place, (left, right) = op.place, compiler.operands(op.operands)
 
         def operate(frame: Frame) -> Value:
             try:
@@ -275,7 +275,7 @@ def _literal(compiler: Compiler, op: Op) -> Evaluate:
 def _pairs(compiler: Compiler, op: Op) -> Evaluate:
     if literals.is_built(op):
         return _literal(compiler, op)
-    values = compiler.each(op.operands)
+    values = compiler.operands(op.operands)
     pairs = list(zip(values[::2], values[1::2], strict=True))
 
     def make(frame: Frame) -> Value:
@@ -323,7 +323,7 @@ def _macro(compiler: Compiler, op: Op) -> Evaluate:
     """Make a macro in its frame; the slots of `extra` are those that its body reads."""
     name, parameters, defaults, inner, (varargs, others, caller) = op.operands
     before, count, tall = compiler.nodes, len(parameters), height(op)
-    values = [*[constant(ABSENT)] * (count - len(defaults)), *compiler.each(defaults)]
+    values = [*[constant(ABSENT)] * (count - len(defaults)), *compiler.operands(defaults)]
     body = compiler.body(inner)
     cost = (compiler.nodes - before) // NODES_PER_STEP
 

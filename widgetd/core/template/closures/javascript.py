@@ -50,7 +50,7 @@ from widgetd.core.template.values import (
 
 
 def _item(compiler: Compiler, op: Op) -> Evaluate:
-    subject, index = compiler.each(op.operands)
+    subject, index = compiler.operands(op.operands)
 
     def item(frame: Frame) -> Value:
         value, at = subject(frame), index(frame)
@@ -91,7 +91,7 @@ def _method(compiler: Compiler, op: Op) -> Evaluate:
 
 def _loop(compiler: Compiler, op: Op) -> Evaluate:
     name, subject, parameters, result, *rest = op.operands
-    initial = compiler.each(tuple(rest))
+    initial = compiler.operands(tuple(rest))
     method, values_of = LOOPS[name], compiler.expression(subject)
     before = compiler.nodes
     body = compiler.expression(result)
@@ -117,7 +117,7 @@ def _loop(compiler: Compiler, op: Op) -> Evaluate:
 def _let(compiler: Compiler, op: Op) -> Evaluate:
     """Evaluate the constants of a function's body, then its result."""
     *assigned, last = op.operands
-    values = compiler.each(tuple(assigned[1::2]))
+    values = compiler.operands(tuple(assigned[1::2]))
     constants, result = list(zip(assigned[::2], values, strict=True)), compiler.expression(last)
 
     def run(frame: Frame) -> Value:

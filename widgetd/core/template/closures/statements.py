@@ -211,7 +211,7 @@ def _strip(compiler: Compiler, op: Op) -> Execute:
 
 def _with(compiler: Compiler, op: Op) -> Execute:
     targets, among, inner = op.operands
-    values, binds = compiler.each(among), [_assignment(part) for part in targets]
+    values, binds = compiler.operands(among), [_assignment(part) for part in targets]
     body = compiler.body(inner)
     if not binds:
         return body

@@ -167,13 +167,13 @@ class Builder(StatementBuilder):
                 self.reads[at] = path
         return built
 
-    def each(self, nodes: list[Node], block: JsxScope) -> list[Expr]:
+    def operands(self, nodes: list[Node], block: JsxScope) -> list[Expr]:
         """Build the operations of several nodes."""
         return [self.expression(node, block) for node in nodes]
 
     def fields(self, node: Node, block: JsxScope, *names: str) -> tuple[Expr, ...]:
         """Build the operations of the fields `names`."""
-        return tuple(self.each([node.fields[name] for name in names], block))
+        return tuple(self.operands([node.fields[name] for name in names], block))
 
     def _constant(self, node: Node, _block: JsxScope) -> Expr:
         return literal(CONSTANTS[node.kind](node), node.start)
@@ -264,7 +264,10 @@ class Builder(StatementBuilder):
             if name in LOOPS and (takes_function or name not in METHODS):
                 return self._loop(name, subject, arguments.children, node, block)
             if name in METHODS:
-                operands = (self.expression(subject, block), *self.each(arguments.children, block))
+                operands = (
+                    self.expression(subject, block),
+                    *self.operands(arguments.children, block),
+                )
                 return Op("jsm", (name, *operands), node.start)
         raise _no_call(callee, name, is_method=is_known)
 
@@ -283,7 +286,7 @@ class Builder(StatementBuilder):
         if function and len(parameters(function.node)) > 2 + (name == "reduce"):
             held, values = self.hold(values)
         bound, body = self._function(arguments[0] if arguments else node, block, values, elements)
-        initial = self.each(arguments[1:2], block) if name == "reduce" else []
+        initial = self.operands(arguments[1:2], block) if name == "reduce" else []
         return let(held, Op("jsloop", (name, values, bound, body, *initial), node.start), node)
 
     def _function(

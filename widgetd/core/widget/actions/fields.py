@@ -107,10 +107,10 @@ class FormField:
 def find_field(component: Mapping[str, Any]) -> FormField | None:
     if component.get("disabled") is True:
         return None
-    found = _read_field(component)
-    if found is None or not found.path or _FORBIDDEN.intersection(found.path):
+    field = _read_field(component)
+    if field is None or not field.path or _FORBIDDEN.intersection(field.path):
         return None
-    return found
+    return field
 
 
 def _read_field(component: Mapping[str, Any]) -> FormField | None:

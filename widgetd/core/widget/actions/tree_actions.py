@@ -137,12 +137,13 @@ class TreeAction:
     @property
     def handler(self) -> Handler:
         """The server, if it handles any of the triggers."""
-        return "server" if any(one.handler == "server" for one in self.triggers) else "client"
+        handlers = {trigger.handler for trigger in self.triggers}
+        return "server" if "server" in handlers else "client"
 
     @property
     def schema(self) -> dict[str, Any]:
         """The JSON Schema of exactly the payloads that the tree sends."""
-        schemas = {orjson.dumps(one): one for one in (each.schema for each in self.triggers)}
+        schemas = {orjson.dumps(trigger.schema): trigger.schema for trigger in self.triggers}
         return next(iter(schemas.values())) if len(schemas) == 1 else {"anyOf": [*schemas.values()]}
 
     def accept(self, payload: object, sensitive: Collection[str] = ()) -> dict[str, Any]:
@@ -157,7 +158,7 @@ class TreeAction:
                 fields.
         """
         sent = to_object(payload)
-        meant = {one.group: one for one in self.triggers if one.is_sent_as(sent)}
+        meant = {trigger.group: trigger for trigger in self.triggers if trigger.is_sent_as(sent)}
         if not meant:
             # The template may have made the expected values from sensitive arguments.
             raise _build_payload_error(
@@ -178,10 +179,10 @@ class TreeAction:
             for key, value in trigger.payload.items():
                 keys.setdefault(key, {})[orjson.dumps(value)] = value
         choices = {key: {"enum": list(values.values())} for key, values in keys.items()}
-        known = {key: value for key, value in sent.items() if key in choices}
+        relevant = {key: value for key, value in sent.items() if key in choices}
         try:
             schema = build_payload_schema(choices, (), submitted=False)
-            compile_schema(schema, limits=_LIMITS).check(known, strict=True)
+            compile_schema(schema, limits=_LIMITS).check(relevant, strict=True)
         except CallError as error:
             return error.invalid_arguments
         return (_OTHER_VALUES,)
@@ -196,10 +197,10 @@ def _build_payload_error(errors: tuple[InvalidArgument, ...]) -> CallError:
 
 def find_tree_actions(tree: Node) -> dict[str, TreeAction]:
     """Return exactly the actions that `tree` triggers, by type, in the order of the tree."""
-    found: dict[str, list[Trigger]] = {}
+    triggers: dict[str, list[Trigger]] = {}
     for trigger in iterate_triggers(tree):
-        found.setdefault(trigger.type, []).append(trigger)
-    return {name: TreeAction(type=name, triggers=tuple(every)) for name, every in found.items()}
+        triggers.setdefault(trigger.type, []).append(trigger)
+    return {name: TreeAction(type=name, triggers=tuple(every)) for name, every in triggers.items()}
 
 
 def iterate_triggers(tree: Node) -> Iterator[Trigger]:
@@ -250,11 +251,11 @@ def to_object(payload: object) -> dict[str, Any]:
 
 
 def _list_fields(form: Node) -> tuple[FormField, ...]:
-    found: dict[str, FormField] = {}
+    fields: dict[str, FormField] = {}
     for _, node in walk_components(form):
         if (field := find_field(node)) is not None:
-            found[field.name] = found.get(field.name, field).merge(field)
-    return tuple(found.values())
+            fields[field.name] = fields.get(field.name, field).merge(field)
+    return tuple(fields.values())
 
 
 def _is_collapsed(node: Node) -> bool:

@@ -39,6 +39,6 @@ def password_paths(tree: Mapping[str, Any]) -> set[str]:
     # A name that asks for a password anywhere in the tree counts everywhere: two forms may send
     # the same field, one of them as plain text.
     passwords = {
-        one.name for trigger in iterate_triggers(tree) for one in trigger.fields if one.secret
+        field.name for trigger in iterate_triggers(tree) for field in trigger.fields if field.secret
     }
-    return {".".join(name for name in one.split(".") if name) for one in passwords}
+    return {".".join(name for name in path.split(".") if name) for path in passwords}

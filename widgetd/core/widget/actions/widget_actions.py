@@ -113,13 +113,13 @@ def collect_actions(definition: Definition, trees: Iterable[Tree]) -> tuple[Widg
     sidecar, text = definition.sidecar, definition.template or definition.view
     descriptions = {name: note.description for name, note in sidecar.actions.items()}
     descriptions |= dict.fromkeys(sidecar.local, _LOCAL)
-    found: dict[str, list[Trigger]] = {}
+    triggers: dict[str, list[Trigger]] = {}
     for trigger in chain.from_iterable(map(iterate_triggers, trees)):
-        found.setdefault(trigger.type, []).append(trigger)
-    known = {name: _merge_triggers(name, every, text) for name, every in found.items()}
+        triggers.setdefault(trigger.type, []).append(trigger)
+    actions = {name: _merge_triggers(name, every, text) for name, every in triggers.items()}
     for action in find_template_actions(text):
-        if action.type and action.type not in known:
-            known[action.type] = WidgetAction(
+        if action.type and action.type not in actions:
+            actions[action.type] = WidgetAction(
                 type=action.type,
                 handler="client" if action.handler == "client" else "server",
                 keys=dict.fromkeys(action.keys or (), ()),
@@ -127,7 +127,7 @@ def collect_actions(definition: Definition, trees: Iterable[Tree]) -> tuple[Widg
             )
     return tuple(
         replace(action, description=descriptions[name]) if name in descriptions else action
-        for name, action in known.items()
+        for name, action in actions.items()
     )
 
 

@@ -43,9 +43,9 @@ def find_label(tree: Mapping[str, Any], action: str) -> str:
         controls = [part, *(part[key] for key in ("confirm", "cancel") if _is_object(part, key))]
         for control in controls:
             actions = [control[key] for key in _ACTION_KEYS if _is_object(control, key)]
-            if any(one.get("type") == action for one in actions):
-                submits = (one for one in iterate_components(control) if one.get("submit") is True)
-                label = control.get("label") or next((one.get("label") for one in submits), "")
+            if any(taken.get("type") == action for taken in actions):
+                submits = (c for c in iterate_components(control) if c.get("submit") is True)
+                label = control.get("label") or next((c.get("label") for c in submits), "")
                 return str(label)[:_LABEL_CHARS]
     return ""
 
@@ -59,7 +59,7 @@ def _list_fields(value: object, name: str = "") -> Iterator[tuple[str, str]]:
         for key, inner in value.items():
             yield from _list_fields(inner, f"{name}.{key}" if name else key)
     elif isinstance(value, list):
-        yield name, ", ".join(str(one) for one in value if not isinstance(one, dict | list))
+        yield name, ", ".join(str(v) for v in value if not isinstance(v, dict | list))
     elif value is True:
         yield name, "yes"
     elif value not in ("", None, False):

@@ -104,24 +104,24 @@ class _PropertyChecker:
         """Return the findings about `value`, a component without its children."""
         # Most components of a widget are the same whatever its arguments are.
         written = orjson.dumps(value)
-        found = self._faults.get(written)
-        if found is None:
+        findings = self._faults.get(written)
+        if findings is None:
             [root] = self._resolve(self._schema)
-            found = tuple(self._check_object(value, root, owner, ""))
+            findings = tuple(self._check_object(value, root, owner, ""))
             if len(self._faults) >= LIMITS.cached_findings:
                 self._faults.clear()
-            self._faults[written] = found
-        return found
+            self._faults[written] = findings
+        return findings
 
     def _resolve(self, schema: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-        found = self._known.get(id(schema))
-        if found is None:
+        branches = self._known.get(id(schema))
+        if branches is None:
             inner = schema.get("anyOf") or schema.get("oneOf") or ()
             if "$ref" in schema:
                 inner = [self._schema["$defs"][schema["$ref"].removeprefix("#/$defs/")]]
-            found = [branch for one in inner for branch in self._resolve(one)] or [schema]
-            self._known[id(schema)] = found
-        return found
+            branches = [branch for part in inner for branch in self._resolve(part)] or [schema]
+            self._known[id(schema)] = branches
+        return branches
 
     def _check_object(
         self, value: Mapping[str, Any], schema: Mapping[str, Any], owner: str, at: str
@@ -157,16 +157,16 @@ class _PropertyChecker:
             return
         yield from _check_text(value, schema.get("description", ""), owner, at)
         if isinstance(value, dict):
-            objects = [one for one in self._resolve(schema) if one.get("type") == "object"]
+            objects = [branch for branch in self._resolve(schema) if branch.get("type") == "object"]
             if objects:
                 yield from self._check_object(value, self._choose_object(value, objects), owner, at)
         elif isinstance(value, str) and value.startswith(PREFIX):
             name, takes_icons = value.removeprefix(PREFIX), self._resolve(schema)
-            if any("pattern" in one for one in takes_icons) and not is_icon(name):
+            if any("pattern" in branch for branch in takes_icons) and not is_icon(name):
                 near = _nearest(name, list_icon_names())
                 yield _build_icon_finding(value, near and PREFIX + near, owner, at)
         elif isinstance(value, list):
-            items = [one["items"] for one in self._resolve(schema) if "items" in one]
+            items = [branch["items"] for branch in self._resolve(schema) if "items" in branch]
             for index, inner in enumerate(value if items else ()):
                 yield from self._check_value(inner, items[0], owner, f"{at}/{index}")
 
@@ -175,14 +175,15 @@ class _PropertyChecker:
             return True
         name = JSON_TYPES[type(value)]
         return any(
-            one.get("type", name) == name and _admits(one, value) for one in self._resolve(schema)
+            part.get("type", name) == name and _admits(part, value)
+            for part in self._resolve(schema)
         )
 
     def _choose_object(
         self, value: Mapping[str, Any], objects: list[Mapping[str, Any]]
     ) -> Mapping[str, Any]:
-        def likeness(one: Mapping[str, Any]) -> tuple[bool, int]:
-            properties = one.get("properties", {})
+        def likeness(branch: Mapping[str, Any]) -> tuple[bool, int]:
+            properties = branch.get("properties", {})
             typed = "const" in properties.get("type", {}) and "type" in value
             is_typed = typed and properties["type"]["const"] == value["type"]
             return is_typed, len(properties.keys() & value.keys())
@@ -192,23 +193,23 @@ class _PropertyChecker:
     def _build_value_finding(
         self, value: Any, branches: list[Mapping[str, Any]], owner: str, at: str
     ) -> Finding:
-        singles = ([one["const"]] if "const" in one else one.get("enum", ()) for one in branches)
+        singles = ([b["const"]] if "const" in b else b.get("enum", ()) for b in branches)
         choices = tuple(choice for values in singles for choice in values)
         if not isinstance(value, str) or not choices:
-            found = {"word" if one.keys() & _WORDS else str(one.get("type")) for one in branches}
+            types = {"word" if b.keys() & _WORDS else str(b.get("type")) for b in branches}
             use = "use " + join_alternatives(
-                [phrase for name, phrase in _EXPECTED.items() if name in found]
+                [phrase for name, phrase in _EXPECTED.items() if name in types]
             )
             return _build_finding("W1405", f"{owner} cannot be {kind(value)}", use, at)
-        near = _nearest(value, tuple(one for one in choices if isinstance(one, str)))
+        near = _nearest(value, tuple(choice for choice in choices if isinstance(choice, str)))
         if choices == self._words.icons:
             if near is None and is_icon(value):
                 near = PREFIX + value
-            near = near or next((one for one in value.split("-") if one in choices), None)
+            near = near or next((word for word in value.split("-") if word in choices), None)
             return _build_icon_finding(value, near, owner, at)
         if len(choices) <= LIMITS.listed_values or near is None:
             advice = "use " + join_alternatives(
-                [f"'{one}'" for one in choices[: LIMITS.listed_values]]
+                [f"'{choice}'" for choice in choices[: LIMITS.listed_values]]
             )
         else:
             advice = f"did you mean '{near}'?"
@@ -219,11 +220,11 @@ def _check_text(value: Any, documentation: str, owner: str, at: str) -> Iterator
     """Yield a finding about a colour or a length that neither ChatKit nor CSS knows (W1403)."""
     if tokens := list_color_tokens(documentation):
         of_themes = value if isinstance(value, dict) else {}
-        texts = {"": value, **{pointer(name): one for name, one in of_themes.items()}}
+        texts = {"": value, **{pointer(name): color for name, color in of_themes.items()}}
         for inside, text in texts.items():
             if isinstance(text, str) and not admits_color(text, tokens):
                 near = find_near_color(text[:40], tokens)
-                quoted = [f"'{one}'" for one in tokens]
+                quoted = [f"'{token}'" for token in tokens]
                 listed = join_alternatives([*quoted, "a shade as 'blue-500'", "a color of CSS"])
                 advice = f"did you mean '{near}'?" if near else f"use {listed}"
                 problem = f"{owner} cannot be '{text[:40]}', which is no color"

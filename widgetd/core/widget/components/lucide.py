@@ -58,8 +58,8 @@ def find_icons(tree: Mapping[str, Any] | bytes) -> dict[str, tuple[Shape, ...]]:
     if PREFIX.encode() not in text:
         return {}
     named = list(dict.fromkeys(icon[1] for icon in read_tokens(_NAMED, text)))[: LIMITS.tree_icons]
-    found = {PREFIX + name.decode(): _look_up_shapes(name) for name in named}
-    return {name: shapes for name, shapes in found.items() if shapes}
+    icons = {PREFIX + name.decode(): _look_up_shapes(name) for name in named}
+    return {name: shapes for name, shapes in icons.items() if shapes}
 
 
 def find_shapes(name: str) -> tuple[Shape, ...]:
@@ -120,13 +120,13 @@ def _look_up_shapes(name: bytes, file: str = "lucide.txt") -> tuple[Shape, ...]:
     while low < high:
         middle = (low + high) // 2
         start, end = table.rfind(b"\n", 0, middle) + 1, table.find(b"\n", middle)
-        found, _, drawn = table[start:end].partition(b"\t")
-        if found == name:
+        entry, _, drawn = table[start:end].partition(b"\t")
+        if entry == name:
             if drawn.startswith(b"="):
                 return _look_up_shapes(drawn[1:], file)
             shapes = orjson.loads(drawn)
-            return tuple(("path", {"d": one}) if isinstance(one, str) else one for one in shapes)
-        if found < name:
+            return tuple(("path", {"d": s}) if isinstance(s, str) else s for s in shapes)
+        if entry < name:
             low = end + 1
         else:
             high = start

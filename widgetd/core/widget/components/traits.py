@@ -59,7 +59,7 @@ TRAITS: Mapping[str, ComponentTraits] = {
     "Transition": _LAYOUT,
 }
 
-ICON_PROPERTIES = tuple(sorted({name for one in TRAITS.values() for name in one.icons}))
+ICON_PROPERTIES = tuple(sorted({name for traits in TRAITS.values() for name in traits.icons}))
 
 
 def get_traits(component: Mapping[str, object]) -> ComponentTraits:

@@ -94,7 +94,7 @@ def walk_components(tree: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str,
     while waiting:
         at, part = waiting.pop()
         if isinstance(part, list):
-            waiting += [(f"{at}/{index}", one) for index, one in enumerate(part)][::-1]
+            waiting += [(f"{at}/{index}", child) for index, child in enumerate(part)][::-1]
         elif isinstance(part, Mapping):
             yield at, part
             waiting.append((f"{at}/children", part.get("children")))
@@ -123,13 +123,13 @@ def _normalise(root: dict[str, Any]) -> None:
 
 
 def _flatten_children(children: list[Any]) -> list[Any]:
-    shown: list[Any] = []
+    flat: list[Any] = []
     for child in children:
         if isinstance(child, list):
-            shown.extend(_flatten_children(child))
+            flat.extend(_flatten_children(child))
         elif child is not None and not isinstance(child, bool):
-            shown.append(child)
-    return shown
+            flat.append(child)
+    return flat
 
 
 def _build_parse_error(text: str, error: orjson.JSONDecodeError) -> WidgetError:

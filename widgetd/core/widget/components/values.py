@@ -62,8 +62,8 @@ def list_color_tokens(documentation: str) -> tuple[str, ...]:
     """Return the tokens that ChatKit's documentation of a property names; empty: no colour."""
     if "rimitive color token" not in documentation:
         return ()
-    found = _TOKENS.search(documentation)
-    return () if found is None else tuple(found[1].replace("`", "").split())
+    tokens = _TOKENS.search(documentation)
+    return () if tokens is None else tuple(tokens[1].replace("`", "").split())
 
 
 def is_length(documentation: str) -> bool:
@@ -73,17 +73,17 @@ def is_length(documentation: str) -> bool:
 
 def admits_color(value: str, tokens: tuple[str, ...]) -> bool:
     """Return whether ChatKit or CSS knows a colour or a background."""
-    given = value.strip()
+    color = value.strip()
     return (
-        not given
-        or given in tokens
-        or given in _PALETTE
-        or given.lower() in CSS_COLORS
-        or given.lower() in _KEYWORDS
+        not color
+        or color in tokens
+        or color in _PALETTE
+        or color.lower() in CSS_COLORS
+        or color.lower() in _KEYWORDS
         # Functions are left to CSS: gradients, pictures, rgb().
-        or "(" in given
-        or _HEX.fullmatch(given) is not None
-        or _TRANSLUCENT.fullmatch(given) is not None
+        or "(" in color
+        or _HEX.fullmatch(color) is not None
+        or _TRANSLUCENT.fullmatch(color) is not None
     )
 
 
@@ -97,16 +97,16 @@ def read_literal_color(value: str) -> str | None:
         None for tokens with a shade, which an author chose by its look, for names that differ by
         theme, and for what is translucent.
     """
-    given = value.strip().lower()
-    if given in HUES:
-        return _read_hues().get(given)
-    if given in CSS_COLORS:
-        return CSS_COLORS[given]
-    if parts := _RGB.fullmatch(given):
+    color = value.strip().lower()
+    if color in HUES:
+        return _read_hues().get(color)
+    if color in CSS_COLORS:
+        return CSS_COLORS[color]
+    if parts := _RGB.fullmatch(color):
         return "#" + "".join(f"{min(int(part), 255):02x}" for part in parts.groups())
-    if _HEX.fullmatch(given) is None:
+    if _HEX.fullmatch(color) is None:
         return None
-    digits = given[1:] if len(given) > 5 else "".join(2 * digit for digit in given[1:])
+    digits = color[1:] if len(color) > 5 else "".join(2 * digit for digit in color[1:])
     return f"#{digits[:6]}" if digits[6:] in ("", "ff") else None
 
 
@@ -132,7 +132,7 @@ def _is_one_length(part: str) -> bool:
 
 def find_near_color(value: str, tokens: tuple[str, ...]) -> str | None:
     """Return the name that was probably meant, from the palette if there is a digit in it."""
-    if any(one.isdigit() for one in value):
+    if any(character.isdigit() for character in value):
         hue, _, shade = value.rpartition("-")
         near = nearest(hue, HUES) if hue else None
         if near is not None and f"{near}-{shade}" in _PALETTE:

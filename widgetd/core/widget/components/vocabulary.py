@@ -112,9 +112,9 @@ class Component:
         described = _describe_properties(self.model) if children else self.model
         schema = TypeAdapter(described).json_schema(schema_generator=_PropertySchema)
         if own := OWN_PROPERTIES.get(self.type):
-            known = load_vocabulary().components["Checkbox"].schema
-            schema.setdefault("$defs", {}).update(known["$defs"])
-            schema["properties"] |= {name: dict(known["properties"][name]) for name in own}
+            checkbox = load_vocabulary().components["Checkbox"].schema
+            schema.setdefault("$defs", {}).update(checkbox["$defs"])
+            schema["properties"] |= {name: dict(checkbox["properties"][name]) for name in own}
         _add_descriptions(schema, self.documentation)
         texts = _load_data("vocabulary.json")["documentation"]
         for name, part in schema.get("$defs", {}).items():
