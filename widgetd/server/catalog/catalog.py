@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from widgetd.base.errors import ConfigError, Finding, WidgetError
 from widgetd.base.files.folder import bundled_folder
 from widgetd.base.files.limits import LIMITS as FILE_LIMITS
-from widgetd.base.files.persistent_map import list_differing, list_missing
+from widgetd.base.files.persistent_map import list_differing, list_missing, patch
 from widgetd.base.files.scan import UNKNOWN, Scan, scan
 from widgetd.base.files.source import Source
 from widgetd.base.limits import Limits
@@ -28,7 +28,7 @@ from widgetd.core.widget.definition import define
 from widgetd.core.widget.sidecar import SUFFIX
 from widgetd.core.widget.theme import THEME_FILE
 from widgetd.core.widget.widget import Widget
-from widgetd.server.catalog.deletion import MissingFiles, is_doubtful_absence
+from widgetd.server.catalog.deletion import MissingFiles
 from widgetd.server.catalog.entries import broken_entry, key_of, load_entry
 from widgetd.server.catalog.loader import (
     SERVED_SUFFIXES,
@@ -139,16 +139,23 @@ class Catalog:
         if self._is_first and self._rollback is not None:
             entries = self._restore_missing(self._rollback.versions)
         self._is_first = False
-        degraded, gone = self._missing.examine(
-            self._scan, entries, now_s, named=named, deleted=deleted, confirmed=confirmed
-        )
-        changes = rebuild(entries, self._scan, previous=before, deleted=gone, load=self._load)
+        changes = rebuild(entries, self._scan, previous=before, load=self._load)
         if finished and any(entry and entry.fault for entry in changes.values()):
             # A writer may close a file after each part of it. A fault counts once it is quiet.
             self._scan = before
             return self.scan(paths)
         if self._rollback is not None:
             changes = {**changes, **dict(self._revive(changes))}
+        moved = dict.fromkeys(self._list_moved(changes))
+        degraded, gone = self._missing.examine(
+            self._scan,
+            patch(entries, moved),
+            now_s,
+            named=named,
+            deleted=deleted,
+            confirmed=confirmed,
+        )
+        changes = {**changes, **moved, **dict.fromkeys(gone)}
         if changes or degraded != self._current.degraded:
             self._current = self._current.with_changes(changes, degraded=degraded)
         return self._current
@@ -199,7 +206,7 @@ class Catalog:
     def _restore_missing(self, versions: Versions) -> Mapping[str, Entry]:
         """Return the entries of the files that an earlier process served and that vanished since.
 
-        They become known, so the same grace applies as to a mount that vanishes later.
+        They become known, so the same grace applies as to files that vanish later.
         """
         scanned, sources = self._scan, self._scan.sources
         missing = {
@@ -211,7 +218,6 @@ class Catalog:
             # A file that was moved is not missing.
             moved = {key_of(source, sources.get(path + SUFFIX)) for path, source in sources.items()}
             missing = {path: key for path, key in missing.items() if key not in moved}
-        if is_doubtful_absence(scanned, missing):
             entries = (
                 load_entry(None, key, *pair, self._load)
                 for path, key in missing.items()
@@ -220,6 +226,18 @@ class Catalog:
             restored = {entry.path: entry for entry in entries if entry.has_content}
             self._current = self._current.with_changes(restored)
         return self._current.entries
+
+    def _list_moved(self, changes: Changes) -> Iterator[str]:
+        """Yield the files that are absent while a new file has their tool."""
+        scanned = self._scan
+        for entry in changes.values():
+            if entry and entry.widget and not entry.fault:
+                for path in self._current.claims.get(entry.widget.tool, ()):
+                    if not any(
+                        path in paths
+                        for paths in (scanned.sources, scanned.faults, scanned.unsettled)
+                    ):
+                        yield path
 
     def _revive(self, changes: Changes) -> Iterator[tuple[str, Entry]]:
         """Yield entries with the last good widget of an earlier process.
@@ -283,19 +301,17 @@ def rebuild(
     scan: Scan,
     *,
     previous: Scan,
-    deleted: Collection[str],
     load: Load,
 ) -> Changes:
-    """Return the entries that changed between two scans.
+    """Return the entries of the files that changed between two scans.
 
     Args:
         before: The entries of the previous scan.
         scan: The folder as it is.
         previous: The folder as it was.
-        deleted: Deleted paths of `before`.
         load: Called once for each file with new content or a new sidecar.
     """
-    changes: dict[str, Entry | None] = dict.fromkeys(deleted)
+    changes: dict[str, Entry | None] = {}
     sources, earlier = scan.sources, previous.sources
     touched = {*list_differing(earlier, sources), *list_missing(earlier, sources), *previous.faults}
     for path in sorted({_owner_of(path) for path in touched}):

@@ -5,7 +5,8 @@ deleted only after two scans, 250 ms apart, have looked for it and did not find 
 
 A mount may vanish as a whole, and come back empty. So files get a minute to come back if their
 folder was mounted again or replaced by an empty one, or if several vanish without an event. An
-operator can confirm their deletion. At a start, the files of the state folder have that minute.
+operator can confirm their deletion. By the same rules a start looks for the files of the state
+folder.
 """
 
 from __future__ import annotations
@@ -94,7 +95,8 @@ class MissingFiles:
         if was is None or root is None:
             # Absent at the first scan are only files that the state folder has.
             doubtful = list(absent)
-            if not doubtful:
+            is_empty = not scan.sources and not scan.unsettled
+            if not doubtful or (len(doubtful) < LIMITS.vanished_files and not is_empty):
                 return
             self._doubt = f"files vanished while widgetd was down ({len(doubtful)})"
         elif was == root:
@@ -121,12 +123,6 @@ class MissingFiles:
             return None
         served = f"put the files back; they are served for {LIMITS.empty_grace_s:.0f} s"
         return _degradation(self._doubt, f"{served}, or until widgetd gets SIGHUP")
-
-
-def is_doubtful_absence(scan: Scan, missing: Collection[str]) -> bool:
-    """Return whether files that vanished while widgetd was down may come back."""
-    is_empty = not scan.sources and not scan.unsettled
-    return bool(missing) if is_empty else len(missing) >= LIMITS.vanished_files
 
 
 def _degradation(problem: str, advice: str) -> Finding:

@@ -226,6 +226,41 @@ def test_start_misses_three_files_that_are_nowhere_else(
     assert tools(catalog) == [*TOOLS, "d"][removed:]
 
 
+def test_file_that_is_replaced_during_a_start_keeps_its_last_good_version(tmp_path: Path) -> None:
+    root, state = tmp_path / "widgets", tmp_path / "state"
+    root.mkdir()
+    serve(root)
+    start(root, state)
+    remove(root, FILES[0])
+    catalog = start(root, state)
+    (root / FILES[0]).write_bytes(b"")
+    catalog.scan()
+    catalog.copies()()
+
+    for later in (catalog, start(root, state)):
+        assert tools(later) == TOOLS
+        assert later.current.faults.keys() == {FILES[0]}
+
+
+@pytest.mark.parametrize("is_running", [True, False])
+def test_renamed_and_edited_file_is_not_refused_for_its_former_name(
+    tmp_path: Path, *, is_running: bool
+) -> None:
+    root, state = tmp_path / "widgets", tmp_path / "state"
+    root.mkdir()
+    serve(root)
+    catalog = start(root, state)
+    remove(root, FILES[0])
+    (root / "Z.widget").write_text(widget_file("A") + " ")
+    if is_running:
+        catalog.scan([FILES[0], "Z.widget"], ["Z.widget"], deleted=True)
+    else:
+        catalog = start(root, state)
+
+    assert catalog.current.claims["a"] == ("Z.widget",)
+    assert (tools(catalog), catalog.current.refusals) == (TOOLS, ())
+
+
 async def test_daemon_removes_deleted_files_at_once_and_keeps_vanished_ones_until_sighup(
     tmp_path: Path,
 ) -> None:
