@@ -24,8 +24,16 @@ from tests.support.clients import connect_client, over_stdio
 from tests.support.daemons import PATIENCE_S
 from tests.support.daemons import serving as serving_without_links
 from tests.support.logs import captured_logs
-from tests.support.widgets import widget_file
+from tests.support.widgets import build_widget, snapshot_of, widget_file
+from widgetd.server.access.links import Links
+from widgetd.server.access.principal import LOCAL, Principal
+from widgetd.server.catalog.registry import Registry
+from widgetd.server.mcp.assembly import build
+from widgetd.server.mcp.server import ServerOptions
 from widgetd.server.render.hosts import HOSTS
+from widgetd.server.store.contract import Bounds
+from widgetd.server.store.factory import local_store
+from widgetd.server.web.see import See, see_app
 
 ADA, BOB = "ada-" + "a" * 16, "bob-" + "b" * 16
 serving = partial(serving_without_links, links="auto")
@@ -33,6 +41,7 @@ serving = partial(serving_without_links, links="auto")
 ADDRESS = re.compile(r"Show the user: (\S+)$")
 BUTTON = '{"type":"Card","children":[{"type":"Button","label":{{ who | tojson }},"onClickAction":{"type":"go"}}]}'  # noqa: E501
 PUBLIC = "https://widgets.example"
+ORIGIN = "http://127.0.0.1"
 
 
 @pytest.fixture
@@ -53,11 +62,13 @@ def address_of(result: Any) -> str:
 class Browser:
     """A browser with its cookies; it reaches every origin at the daemon's own port."""
 
-    def __init__(self, url: str, address: str) -> None:
+    def __init__(
+        self, url: str, address: str, transport: httpx2.ASGITransport | None = None
+    ) -> None:
         path, _, self.signature = address.partition("#")
         self.page = url.removesuffix("/mcp") + "/see/" + path.rpartition("/see/")[2]
         unkept = httpx2.Limits(max_keepalive_connections=0)
-        self.http = httpx2.AsyncClient(timeout=PATIENCE_S, limits=unkept)
+        self.http = httpx2.AsyncClient(timeout=PATIENCE_S, limits=unkept, transport=transport)
 
     async def get(self) -> httpx2.Response:
         return await self.http.get(self.page)
@@ -124,34 +135,48 @@ async def test_page_calls_three_tools_for_its_own_render_alone(folder: Path) -> 
     assert shown.json()["_meta"]["widgetd/render"]["id"] == mine.rpartition("/")[2]
 
 
-async def test_foreign_expired_and_badly_signed_addresses_get_one_answer(folder: Path) -> None:
-    tokens = folder.parent / "tokens"
-    async with (
-        serving(folder, token_file=tokens) as url,
-        connect_client(url, "modern", ADA) as ada,
-        connect_client(url, "modern", BOB) as bob,
-    ):
-        address = address_of(await ada.call("go", who="Ada"))
-        of_bob = address_of(await bob.call("go", who="Bob"))
-        signature = address.partition("#")[2]
-        unknown = Browser(url, f"{url}/see/r_AAAAAAAAAAAAAAAA#{signature}")
-        unsigned = Browser(url, address.partition("#")[0])
-        wrong = Browser(url, address.partition("#")[0] + "#" + of_bob.partition("#")[2])
-        forged = Browser(url, address.replace("#", "#A"))
-        strangers = (unknown, unsigned, wrong, forged)
-        pages = [described(await browser.get()) for browser in strangers]
-        answers = [described(await browser.open()) for browser in strangers]
-        calls = [described(await browser.press()) for browser in strangers]
-        frames = [described(await one.http.get(f"{one.page}/frame")) for one in strangers]
-        owner = Browser(url, address)
-        opened = await owner.open()
-        shown = await owner.get()
+async def test_foreign_expired_and_senseless_addresses_get_one_answer() -> None:
+    now = [0.0]
+    snapshot = snapshot_of(build_widget("Go", template=BUTTON))
+    store = local_store(Bounds(render_ttl_s=60), clock=lambda: now[0])
+    server = build(Registry(snapshot), store, ServerOptions())
+    links = Links(origin=lambda: ORIGIN, anonymous=LOCAL)
+
+    async def show(name: str) -> str:
+        compute = partial(server.rendering.compute, owner=name)
+        render = await compute(snapshot.widgets["go"], {"who": name}, snapshot.generation)
+        return links.address(await server.rendering.store(render), Principal(name=name))
+
+    expired = await show("ada")
+    now[0] = 90.0
+    mine, other = await show("ada"), await show("bob")
+    signature, (foreign, _, wrong) = mine.partition("#")[2], other.partition("#")
+    transport = httpx2.ASGITransport(see_app(See(server=server, links=links)))
+    strangers = [
+        Browser(ORIGIN, address, transport)
+        for address in (
+            expired,
+            f"{foreign}#{signature}",
+            f"{foreign}#A{wrong}",
+            foreign,
+            f"{ORIGIN}/see/r_AAAAAAAAAAAAAAAA#{signature}",
+            f"{ORIGIN}/see/nonsense#nonsense",
+        )
+    ]
+    pages = [described(await browser.get()) for browser in strangers]
+    answers = [described(await browser.open()) for browser in strangers]
+    calls = [described(await browser.press()) for browser in strangers]
+    frames = [described(await one.http.get(f"{one.page}/frame")) for one in strangers]
+    owner = Browser(ORIGIN, mine, transport)
+    opened = await owner.open()
+    shown = await owner.get()
 
     for alike in (pages, answers, calls, frames):
         assert alike[0][0] == 404
         assert alike == [alike[0]] * len(strangers)
     assert opened.status_code == 200
     assert shown.status_code == 200
+    assert shown.content == pages[0][1]
     assert "frame-ancestors 'none'" in shown.headers["content-security-policy"]
     assert shown.headers["referrer-policy"] == "no-referrer"
     cookie = opened.headers["set-cookie"]
