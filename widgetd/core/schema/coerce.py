@@ -1,9 +1,9 @@
 """Coerce what models typically get wrong, one value at a time.
 
-A table lists, for each expected type, what models send instead; a choice is recognised in another
-case, a null in an optional property that may not be null counts as absent, and a table may be
-written as names and lists (`tabular`). Nothing else is guessed: a coerced value says what the sent
-one says, in another type.
+A table lists, for each expected type, what models send instead. A choice is recognised in another
+case, a null in an optional property counts as absent where null is not allowed, and a table may be
+written as names and lists (`tabular`). Nothing else is guessed: a coerced value says the same as
+the sent value, in another type.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def _read_json(sent: Json) -> Json:
 
 
 def _wrap(sent: Json) -> Json:
-    """Put `sent` into an array; null is no value, and a leading bracket means a broken array."""
+    """Put `sent` into an array. Null is no value, and a leading bracket means a broken array."""
     broken = isinstance(sent, str) and sent.lstrip().startswith("[")
     return MISSING if sent is None or broken else [sent]
 
@@ -76,14 +76,13 @@ TABLE: tuple[tuple[str, Callable[[Json], Json], str], ...] = (
 def coerce(
     arguments: Json, explainer: Explainer, admits: Callable[[Json], bool]
 ) -> tuple[Json, tuple[str, ...], Faults]:
-    """Coerce `arguments`, which do not fit, wherever they are at fault.
+    """Coerce `arguments` wherever they are at fault.
 
-    Coercing one value may reveal further faults, as in an object that came as a string.
+    Coercing a value may reveal further faults, as in an object sent as a string.
 
     Returns:
-        The arguments that fit, with one sentence for each coerced value; or, without a sentence,
-        the arguments without needless nulls and with the values that could be coerced, and why
-        the others do not fit.
+        Valid arguments, with a sentence for each coerced value. Or, without a sentence, the
+        arguments without needless nulls and coerced as far as possible, and the remaining faults.
     """
     coerced: list[str] = []
     failed: tuple[Json, Faults] | None = None
@@ -91,7 +90,7 @@ def coerce(
         arguments, coerced = table[0], [table[1]]
         if admits(arguments):
             return arguments, tuple(coerced), ()
-    unread = len(coerced)  # reports of what is no reading of one value
+    unread = len(coerced)  # reports without a reading of the value
     for _ in range(LIMITS.coercion_rounds):
         arguments, faults, nulls = _drop_nulls(arguments, explainer)
         reports = list(_report_nulls(nulls))
@@ -104,7 +103,7 @@ def coerce(
         for fault in outermost:
             if reading := _read(fault, explainer):
                 readings[fault.path] = reading
-        # All or nothing: a value that cannot be coerced refuses the arguments anyway.
+        # All or nothing: another value refuses the arguments anyway.
         if not outermost or len(readings) < len(outermost):
             if len(coerced) == unread:  # nothing was read, so these are the faults as sent
                 failed = _omit_fitting(arguments, faults, readings, outermost, explainer)
@@ -136,7 +135,7 @@ def _is_within(path: Path, others: Container[Path]) -> bool:
 
 
 def _drop_nulls(arguments: Json, explainer: Explainer) -> tuple[Json, Faults, Iterable[Path]]:
-    """Drop the nulls that may not be there and need not; return the faults left, and the places.
+    """Drop needless nulls from places that forbid them. Return the faults left, and the places.
 
     Another subschema may require the property: then its null is reported instead of its absence.
     """
@@ -170,7 +169,7 @@ def _keep_outermost(faults: Faults) -> list[ArgumentFault]:
 
 
 def _read(fault: ArgumentFault, explainer: Explainer) -> tuple[Json, str] | None:
-    """Return the first reading that fits, else the first, which may be coerced further."""
+    """Return the first fitting reading, else the first: it may be coerced further."""
     readings = list(_list_readings(explainer.document, fault))
     fitting = (reading for reading in readings if explainer.fits(fault.schema, reading[0]))
     return next(fitting, readings[0] if readings else None)

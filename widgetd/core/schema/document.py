@@ -1,9 +1,9 @@
-"""Resolve a schema's references, so that each part knows what it refers to.
+"""Resolve a schema's references, so each part knows its targets.
 
 A reference leads to a place in the same schema, by pointer, by anchor or by address: nothing is
 ever fetched.
 
-Source: JSON Schema 2020-12 core, sections 8.2 and 9.2; 2019-09 core, section 8.2.4.2.
+Source: JSON Schema 2020-12 core, sections 8.2 and 9.2, and 2019-09 core, section 8.2.4.2.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ _Scope: TypeAlias = Mapping[str, Mapping[str, Json]]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SchemaDocument:
-    """A schema that is complete in itself.
+    """A schema with all its references resolved.
 
     Attributes:
-        root: The schema; never changed.
-        size: The number of subschemas that it expands to, each recursion followed once.
-        is_dynamic: Whether the target of some reference depends on the way to it; each subschema
+        root: The schema, never changed.
+        size: The number of subschemas after expansion, each recursion followed once.
+        is_dynamic: Whether the target of some reference depends on the way to it. Each subschema
             then exists once for every such way.
-        apart: The JSON pointers of the subschemas that only a reference leads to, and no keyword.
+        apart: The JSON pointers of the subschemas below no keyword, reached only by reference.
     """
 
     root: Mapping[str, Json]
@@ -68,11 +68,11 @@ class SchemaDocument:
         return self._targets.get(id(schema), ())
 
     def at(self, schema: Subschema) -> str:
-        """Return the JSON pointer of `schema`, a part of this document that is no boolean."""
+        """Return the JSON pointer of `schema`, a part of this document and no boolean."""
         return (self._nodes.get(id(schema)) or self._copies[id(schema)]).at
 
     def reach(self, schema: Subschema, *keywords: str) -> Iterator[Mapping[str, Json]]:
-        """Yield `schema` and what it leads to by reference or one of `keywords`, each once."""
+        """Yield `schema` and its parts by reference or by `keywords`, without repetition."""
         waiting = deque([schema])
         visited: set[int] = set()
         while waiting:
@@ -84,7 +84,7 @@ class SchemaDocument:
                 waiting.extend(inner for keyword in keywords for inner in part.get(keyword, ()))
 
     def subschemas(self) -> Iterator[Mapping[str, Json]]:
-        """Yield every part of this document that is no boolean, as written, outer before inner."""
+        """Yield every part of this document but booleans, as written, outer before inner."""
         return (node.schema for node in self._nodes.values())
 
 
@@ -92,7 +92,7 @@ def read_document(schema: dict[str, Json], limits: Limits) -> SchemaDocument:
     """Resolve every reference in `schema`.
 
     Args:
-        schema: A private copy, in which one subschema is one object; it must not change.
+        schema: A private copy, in which each subschema is a different object. It must not change.
         limits: Its maximum size.
 
     Raises:
@@ -125,7 +125,7 @@ def read_document(schema: dict[str, Json], limits: Limits) -> SchemaDocument:
 def drop_keywords(
     schema: Mapping[str, Json], is_left_out: Callable[[str, Json], bool], deepest: int
 ) -> dict[str, Json]:
-    """Copy `schema` without the keywords, of it and of all its subschemas, that are left out.
+    """Copy `schema`, and leave some keywords out of it and of all its subschemas.
 
     Raises:
         WidgetError: It nests deeper than `deepest` (W1103).
@@ -158,12 +158,12 @@ class _References:
     """The subschemas of a schema, and the targets of the references in each.
 
     Attributes:
-        nodes: The subschemas that are no booleans, by identity, in the order they are written.
+        nodes: The subschemas except booleans, by identity, in the order of the text.
         targets: The targets of the references directly in a subschema, by its identity.
         possible: The same, with every other possible target of a dynamic reference.
-        copies: One subschema for each scope that it is entered in, if a reference is dynamic.
-        is_dynamic: Whether one is.
-        apart: The JSON pointers of the subschemas that only a reference leads to.
+        copies: A subschema for each scope of its use, if a reference is dynamic.
+        is_dynamic: Whether a reference is.
+        apart: The JSON pointers of the subschemas reached only by reference.
         count: The number of subschemas.
 
     Raises:
@@ -178,7 +178,7 @@ class _References:
         self.copies: dict[int, _Node] = {}
         self.is_dynamic = False
         self.apart: list[str] = []
-        # The anchor by which each target may be replaced, in the order of `targets`.
+        # The anchor of each replaceable target, in the order of `targets`.
         self._target_anchors: dict[int, tuple[str | None, ...]] = {}
         self.count = 0
         self._root = root
@@ -191,12 +191,12 @@ class _References:
         self._naming = "id" if draft == "draft-04" else "$id"
         self._resources: dict[str, Mapping[str, Json]] = {}
         self._anchors: dict[tuple[str, str], Mapping[str, Json]] = {}
-        # By a resource's address, the schemas that its dynamic anchors name.
+        # By a resource's address, the schemas named by its dynamic anchors.
         self._dynamic: dict[str, dict[str, Mapping[str, Json]]] = {}
         self._index(_Node("", root, ""))
         resolved: set[int] = set()
         while waiting := [key for key in self.nodes if key not in resolved]:
-            # More nodes appear when a reference leads to a place that no keyword holds.
+            # More nodes appear when a reference leads to a place below no keyword.
             for key in waiting:
                 self._resolve(self.nodes[key])
                 resolved.add(key)
@@ -212,16 +212,16 @@ class _References:
             ]
             inner = [part for node in component for part in list_parts(self.nodes[node].schema)]
             own = len(component) + sum(isinstance(part.schema, bool) for part in inner)
-            # A size that is not known yet is the component's own.
+            # A size still unknown is the component's own.
             outside = sum(sizes.get(key, 0) for key in onward)
             sizes.update(dict.fromkeys(component, own + outside))
         return sizes[id(self._root)]
 
     def refuse_circles(self) -> None:
-        """Refuse references that lead back to themselves while the value stays the same.
+        """Refuse references back to themselves while the value stays the same.
 
         Raises:
-            WidgetError: There is one (W1201).
+            WidgetError: There is such a reference (W1201).
         """
         for component in _find_components(self.nodes, lambda key: self._list_onward(key, "same")):
             if len(component) > 1 or component[0] in self._list_onward(component[0], "same"):
@@ -260,7 +260,7 @@ class _References:
             )
 
     def _register(self, node: _Node) -> _Node:
-        """Register `node` under each of its names; return it with the address that it declares.
+        """Register `node` under each of its names, and return it with its declared address.
 
         Keywords without effect in the draft are deleted from its schema.
         """
@@ -305,7 +305,7 @@ class _References:
             self._target_anchors[id(node.schema)] = tuple(anchors)
 
     def copy_by_scope(self) -> Mapping[str, Json]:
-        """Copy the root so that each subschema exists once for every scope that it is entered in.
+        """Copy the root, with a copy of each subschema for every scope of its use.
 
         Raises:
             WidgetError: There are too many (W1203).
@@ -317,7 +317,7 @@ class _References:
             if not isinstance(schema, Mapping):
                 return schema
             node = self.nodes[id(schema)]
-            # The outermost resource on the way that has an anchor decides.
+            # The outermost resource with the anchor decides.
             scope = {**self._dynamic.get(node.base, {}), **scope}
             key = id(schema), frozenset((anchor, id(target)) for anchor, target in scope.items())
             if key not in copies:
@@ -403,7 +403,7 @@ def _join_address(base: str, reference: str) -> tuple[str, str]:
 def _find_components(
     nodes: Iterable[int], edges: Callable[[int], Iterable[int]]
 ) -> list[tuple[int, ...]]:
-    """Find the strongly connected components of a graph, each after every other that it leads to.
+    """Find the strongly connected components of a graph, each after all its successors.
 
     Iterative, because a chain of references may be longer than Python's stack is deep.
 

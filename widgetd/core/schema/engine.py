@@ -1,8 +1,8 @@
-"""Validate with jsonschema-rs; no other module imports it.
+"""Validate with jsonschema-rs, imported by no other module.
 
-Its `is_valid` decides, and caches what it held against what, so a recursive union is cheap. Its
-`validate`, `iter_errors` and `evaluate` do not, and are never called on arguments. Nothing is
-fetched, formats are asserted, and a pattern that cannot match in linear time is refused.
+Its `is_valid` decides, and caches its answers by schema and value, so a recursive union is cheap.
+Its `validate`, `iter_errors` and `evaluate` do not, and are never called on arguments. Nothing is
+fetched, formats are asserted, and a pattern without linear matching is refused.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ LARGE = jsonschema_rs.RegexOptions(size_limit=4 * 1024 * 1024)
 OPTIONS: dict[str, Any] = {"offline": True, "validate_formats": True, "pattern_options": LARGE}
 
 
-# The draft of a schema that names none.
+# The draft of a schema without `$schema`.
 DEFAULT_DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
-# The address of a schema that has none, while its parts are compiled.
+# The address of a schema without its own, while its parts are compiled.
 ADDRESS = "https://schema.invalid/"
 
-# The keywords that concern one value by itself; the library knows their meaning in each draft.
+# The keywords about a value without its parts. The library knows their meaning in each draft.
 LEAVES = frozenset(
     {
         *("type", "const", "enum", "format", "pattern", "minLength", "maxLength"),
@@ -47,7 +47,7 @@ LEAVES = frozenset(
     }
 )
 
-# Advice on keywords that authors often write in another form.
+# Advice on keywords often written in another form.
 ADVICE: Mapping[str, str] = {
     "items": "write 'prefixItems' for a list of schemas, one for each place",
     "required": "write it as a list of names, beside 'properties'",
@@ -55,7 +55,7 @@ ADVICE: Mapping[str, str] = {
 
 
 def compile_validator(schema: dict[str, Json]) -> IsValid:
-    """Compile the validator of `schema`, whose references are resolved.
+    """Compile the validator of `schema`, with its references resolved.
 
     Raises:
         WidgetError: A keyword is not as JSON Schema requires it (W1201).
@@ -64,7 +64,7 @@ def compile_validator(schema: dict[str, Json]) -> IsValid:
         return jsonschema_rs.validator_for(schema, **OPTIONS).is_valid
     except jsonschema_rs.ValidationError as error:
         if isinstance(error.kind, jsonschema_rs.ValidationErrorKind.Referencing):
-            # Either the draft is unknown, or a reference that resolves is not a valid URI.
+            # Either the draft is unknown, or a resolved reference is not a valid URI.
             if not _accepts({"$schema": schema.get("$schema", "")}, LARGE):
                 problem = f"{shorten_json(schema.get('$schema'))} is no known draft of JSON Schema"
                 advice = f'write "{DEFAULT_DRAFT}", or leave it out'
@@ -116,11 +116,11 @@ def _build_type_error(at: str, written: Json) -> WidgetError:
 
 
 def compile_part(document: SchemaDocument, part: Subschema) -> IsValid | None:
-    """Compile the validator of one part of a schema; return None if it cannot be referred to.
+    """Compile the validator of a part of a schema, or return None if nothing can refer to it.
 
-    A part with dynamic references cannot: their targets depend on the way there. Compiling a part
-    compiles everything it leads to, so it may cost as much as the whole schema did; compiling all
-    parts at once, as `validator_map_for` does, may cost the square of that.
+    A part with dynamic references has none: their targets depend on the way there. Compiling
+    a part compiles everything below it, so it may cost as much as the whole schema. Compiling all
+    parts at once, as `validator_map_for` does, may cost the square.
     """
     if document.is_dynamic:
         return None
@@ -151,7 +151,7 @@ class LeafValidator:
 
     def __init__(self, document: SchemaDocument) -> None:
         self._draft = _get_draft(document)
-        # By identity, which is unique only while the part lives; so the part is kept.
+        # The part is kept: an identity is unique only while its object lives.
         self._known: dict[int, tuple[Mapping[str, Json], list[str], IsValid | None]] = {}
 
     def find_failing(self, part: Mapping[str, Json], value: Json) -> str | None:
@@ -180,7 +180,7 @@ class LeafValidator:
     def _compile(self, leaves: dict[str, Json]) -> IsValid | None:
         try:
             return jsonschema_rs.validator_for({**self._draft, **leaves}, **OPTIONS).is_valid
-        except jsonschema_rs.ValidationError:  # a part that only a pointer leads to may be invalid
+        except jsonschema_rs.ValidationError:  # a part reached only by a pointer may be invalid
             return None
 
 
@@ -237,11 +237,11 @@ def _accepts(
 
 
 class Work:
-    """The work of validating values against one document, counted before it is done.
+    """The work of validating values against a document, counted before it is done.
 
-    jsonschema-rs holds the interpreter lock while it validates, in whatever thread. A value is
-    held to every subschema that its place leads to, so the work is counted by walking the value
-    and these places together, without deciding anything: every alternative and condition counts.
+    jsonschema-rs holds the interpreter lock while it validates, in whatever thread. The work is
+    counted by walking the value together with the subschemas of each place, without deciding
+    anything: every alternative and condition counts.
     """
 
     def __init__(self, document: SchemaDocument) -> None:
@@ -320,14 +320,14 @@ class _TooMuchError(Exception):
 
 
 class _ArgumentPlace:
-    """The schemas of a value at one place in the arguments.
+    """The schemas of a value at a place in the arguments.
 
     Attributes:
         held: The schemas.
         parts: Their number.
-        keyed: The number of them that read each key.
-        compared: The number of times that the whole value is hashed, or compared with another.
-        positioned: The first index from which on all elements share their schemas.
+        keyed: The number of schemas with patterns for each key.
+        compared: The number of times the whole value is hashed, or compared with another.
+        positioned: The first index of the elements with the same schemas.
         inside: The places inside, by name or index.
     """
 

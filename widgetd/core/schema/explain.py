@@ -1,14 +1,14 @@
 """Find out why a value does not fit a schema, within a budget.
 
-The engine decides; this module descends with the value to the keywords that fail. Each
-subschema's own keywords are decided by jsonschema-rs (`engine.LeafValidator`), only the keywords
-that hold further schemas are followed here. Compiling every subschema as a validator of its own
+The engine decides, and this module descends with the value to the failing keywords. Each
+subschema's own keywords are decided by jsonschema-rs (`engine.LeafValidator`). Only keywords with
+further schemas are followed here. Compiling every subschema as a validator of its own
 would be shorter, but its cost may be the square of the schema's, and a dynamic reference cannot
 be compiled outside its context.
 
 Each subschema is held against each value once, so a recursive union costs as much as it has
-branches instead of 2^depth. An alternative that a discriminator rules out is not entered, and of
-a long array only elements at fault are. A value that the engine admits has no faults.
+branches instead of 2^depth. An alternative ruled out by a discriminator is not entered, and of
+a long array only elements at fault are. A valid value has no faults.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _NAME_WORD = compile_pattern(r"[A-Z]?[a-z]+")
 
 
 class _TooDeepError(Exception):
-    """The descent reached a pair that must be decided first, from a shallower stack."""
+    """The descent needs the result of another pair first, from a shallower stack."""
 
     def __init__(self, schema: Mapping[str, Json], value: Json) -> None:
         self.schema = schema
@@ -47,14 +47,14 @@ class _TooDeepError(Exception):
 
 
 class Explainer:
-    """Finds faults within one budget, and caches what was held against what.
+    """Finds faults within a budget, and caches its answers by schema and value.
 
     Args:
         document: The schema.
-        part_validator: Compiles the validator of one part; returns None if it cannot.
-        budget: The units that all questions to this explainer may spend together.
+        part_validator: Compiles the validator of a part, or returns None if it cannot.
+        budget: The units of all questions to this explainer together.
         greedy: Examine only the likeliest of several alternatives, and report missing properties
-            first: for a guess where an exhaustive explanation did not finish.
+            first: for a guess after an exhaustive explanation did not finish.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class Explainer:
         self.budget = budget
         self._greedy = greedy
         self._depth = 0
-        # By identity, which is unique only while the objects live; so both are kept.
+        # Both are kept: an identity is unique only while its object lives.
         self._held: dict[tuple[int, int], tuple[Subschema, Json]] = {}
         self._known: dict[tuple[int, int], Faults] = {}
         self._part_validator = part_validator
@@ -80,7 +80,7 @@ class Explainer:
 
     @property
     def is_exhausted(self) -> bool:
-        """True once the budget ran out; what was not examined then counts as fitting."""
+        """True after the budget ran out. Whatever was not examined counts as fitting."""
         return self.budget.is_exhausted
 
     def fits(self, schema: Subschema, value: Json) -> bool:
@@ -92,7 +92,7 @@ class Explainer:
         return matches(pattern, text)
 
     def find_faults(self, schema: Subschema, value: Json) -> Faults:
-        """Find out why `value` does not fit `schema`; empty if it fits."""
+        """Find out why `value` does not fit `schema`. Empty if it fits."""
         if isinstance(schema, bool):
             return () if schema else (ArgumentFault((), "false", value, schema),)
         if self._depth:
@@ -151,7 +151,7 @@ class Explainer:
 
     @property
     def _given_up(self) -> bool:
-        """True if the explanation must stop; a greedy one still reports what it has found."""
+        """True if the explanation must stop. A greedy explainer still reports its faults so far."""
         return self.is_exhausted and not self._greedy
 
     def _descend(self, schema: Mapping[str, Json], value: Json) -> Iterator[Faults]:
@@ -191,7 +191,7 @@ class Explainer:
     ) -> Iterator[Faults]:
         required = frozenset(list_required(schema, value))
         absent = sorted(required - value.keys())
-        # In the author's order, so the first faults are those that a caller meets first.
+        # In the author's order, so callers meet the first faults first.
         declared = dict.fromkeys([*schema.get("properties", ()), *absent])
         for name in dict.fromkeys([*absent, *declared] if self._greedy else declared):
             if name in value:
@@ -251,7 +251,7 @@ class Explainer:
             lacking = [other for other in absent if self.fits(properties.get(other, False), inner)]
             suggestion = _suggest_property(properties, step, inner, lacking)
             phrase = "no such property" + (f" (did you mean {suggestion}?)" if suggestion else "")
-        # Models fill every property that they can think of: a null there says nothing.
+        # Models fill every property they can think of: a null there says nothing.
         is_needless = inner is None and isinstance(step, str)
         keyword = NEEDLESS_NULL if is_needless else "additionalProperties"
         return (ArgumentFault((step, ()), keyword, inner, schema, phrase),)
@@ -261,7 +261,7 @@ class Explainer:
         return tuple(ArgumentFault((step, fault.trail), *fault[1:]) for fault in faults)
 
     def _find_suspects(self, schema: Mapping[str, Json], value: list[Json]) -> Iterable[int]:
-        """Return the elements to examine: of a long array only some that the engine refuses."""
+        """Return the elements to examine: of a long array only some refused by the engine."""
         first, rest = split_elements(schema)
         positioned = range(min(len(first), len(value)))
         if rest is True:
@@ -319,9 +319,9 @@ class Explainer:
     def collect_applicable(
         self, schemas: Iterable[Subschema], value: Json
     ) -> list[Mapping[str, Json]]:
-        """Collect every schema that applies to a fitting `value`, each once, outer before inner.
+        """Collect the schemas of a fitting `value` without repetition, outer before inner.
 
-        Once, because two ways to the same schema would be four a level deeper.
+        Two ways to the same schema would otherwise be four a level deeper.
         """
         applicable: dict[int, Mapping[str, Json]] = {}
         waiting = deque(schemas)
@@ -403,11 +403,11 @@ class Explainer:
 def _suggest_property(
     properties: Mapping[str, Subschema], name: str, value: Json, lacking: Sequence[str]
 ) -> str | None:
-    """Return the property that an unknown one was likely meant to be.
+    """Return the likely meaning of an unknown property.
 
-    One that is spelt alike, as `date` of `dat`; whose name is a word of it, as `due` of `due_date`;
-    the only one that offers the value as a choice, as `kind` where `type` is `email`; one that
-    means the same, as `title` for `name`; or the only one that is required, lacking and admits it.
+    Either it is spelt alike, as `date` and `dat`, or its name is a word of the other, as `due` and
+    `due_date`, or it alone offers the value as a choice, as `kind` where `type` is `email`, or it
+    means the same, as `title` and `name`, or it alone is required, lacking and admits the value.
     """
     spoken = {word[0].casefold() for word in read_tokens(_NAME_WORD, name)}
     meanings = [words for words in _MEANINGS if name.casefold() in words]

@@ -1,12 +1,10 @@
 """Parse strict JSON: bytes of a file in, an object or a fault with its place out.
 
-Stricter than any one parser: two readers of the same file may disagree about a duplicate key, a
-number that no double can hold and half a surrogate pair. A valid text is parsed and nothing more;
-only a faulty one is split into lexemes to find the fault, which works for any text whose brackets
-and strings are those of JSON.
+Stricter than any single parser: two readers of the same file may disagree about a duplicate key, a
+number beyond a double and half a surrogate pair. A valid text is only parsed. A faulty text is
+also split into lexemes to find the fault, as long as its brackets and strings are those of JSON.
 
-Source: RFC 8259 (JSON); RFC 7493 (I-JSON), section 2, which has these rules; RFC 6901 (JSON
-pointers).
+Source: RFC 8259 (JSON), RFC 7493 (I-JSON), section 2, for these rules, RFC 6901 (JSON pointers).
 """
 
 from __future__ import annotations
@@ -88,14 +86,14 @@ def parse_file(content: bytes, limits: Limits) -> dict[str, Any]:
 
 
 class NotJsonError(ValueError):
-    """A text that is not JSON, or has a duplicate key."""
+    """A text is not JSON, or has a duplicate key."""
 
 
 def parse_json(content: bytes | str) -> Any:
     """Parse JSON from a caller: every number as it was written, and no duplicate key.
 
-    Integers beyond 64 bits, NaN and lone surrogates pass, because callers of this function know
-    where they are in the arguments and refuse them there; orjson would silently round the first.
+    Integers beyond 64 bits, NaN and lone surrogates pass, because the callers know their place in
+    the arguments and refuse them there. orjson would silently round such integers.
 
     Raises:
         NotJsonError: It is not JSON or not UTF-8, nests too deeply, or has a duplicate key.
@@ -112,7 +110,7 @@ def parse_json(content: bytes | str) -> Any:
 
 
 def parse_plain(content: bytes) -> Any:
-    """Parse JSON that every reader reads alike, quickly; refuse anything doubtful.
+    """Parse JSON quickly, and refuse any text on which readers may differ.
 
     Raises:
         NotJsonError: It is not JSON, or readers may differ: an integer may be too large, a key may
@@ -129,7 +127,7 @@ def parse_plain(content: bytes) -> Any:
     ):
         raise NotJsonError("it nests deeply")
     # orjson keeps the last of duplicate keys, so a colon is missing when the value is encoded
-    # again; all other colons are in texts, which are encoded as they were read.
+    # again. All other colons are in texts, encoded as they were read.
     colons = content.count(b":")
     if b"\\u" in content:
         colons += content.lower().count(b"\\u003a")
@@ -165,7 +163,7 @@ def decode(content: bytes) -> str:
 
 
 def build_syntax_error(code: str, text: str, error: json.JSONDecodeError) -> WidgetError:
-    """Build our error from that of Python's parser, with its place and an excerpt."""
+    """Build our error from a parser's, with its place and an excerpt."""
     offset = error.pos
     if not text.strip():
         return _build_error(code, "there is no JSON, only space", "write an object")
@@ -187,12 +185,12 @@ def build_syntax_error(code: str, text: str, error: json.JSONDecodeError) -> Wid
 
 
 def is_jsx(text: str) -> bool:
-    """Return whether `text` begins like JSX, from which Studio makes a widget."""
+    """Return whether `text` begins like JSX, Studio's source of a widget."""
     return _JSX.match(text) is not None
 
 
 class _DuplicateKeyError(Exception):
-    """An object has a duplicate key; `_raise_fault` finds out which."""
+    """An object has a duplicate key. `_raise_fault` finds out its place."""
 
 
 def _build_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -213,7 +211,7 @@ def _raise_fault(text: str, limits: Limits) -> NoReturn:
     except json.JSONDecodeError as error:
         syntax = error
     except RecursionError:
-        pass  # the loop below finds the first place that is too deep
+        pass  # the loop below finds the first place nested too deeply
     for place in iterate_places(text if syntax is None else text[: syntax.pos]):
         if place.depth >= limits.json_depth and place.lexeme in "{[":
             problem = f"the JSON nests more than {limits.json_depth} levels deep here"
@@ -232,7 +230,7 @@ def _raise_fault(text: str, limits: Limits) -> NoReturn:
 
 
 def _refuse_place(place: TextPlace, text: str) -> None:
-    """Refuse a duplicate key, and a number that no double can hold."""
+    """Refuse a duplicate key, and a number beyond a double."""
     if place.earlier is not None:
         line, column = line_and_column(text, place.earlier)
         problem = f"the key already stands at line {line}, column {column}"
@@ -255,16 +253,16 @@ def _build_error(
 
 
 class TextPlace(NamedTuple):
-    """One value in the text; a tuple, because a text of the largest size has 130,000 of them.
+    """A value in the text. A tuple, because the largest text has 130,000 of them.
 
     Attributes:
         around: The pointer of the object or array around it.
-        part: Its key or index there; None for the outermost value.
+        part: Its key or index there, None for the outermost value.
         offset: The start of the value, in characters from 0.
-        key_offset: The start of its key; `offset` if it has none.
-        lexeme: The value's text; of an object or array its opening bracket.
+        key_offset: The start of its key, `offset` if it has none.
+        lexeme: The value's text, or the opening bracket of an object or array.
         depth: The number of objects and arrays around it.
-        earlier: The start of an earlier occurrence of the same key; None if there is none.
+        earlier: The start of an earlier occurrence of the same key, None without one.
     """
 
     around: str
@@ -334,7 +332,7 @@ def iterate_places(text: str) -> Iterator[TextPlace]:
 def find_key_offsets(text: str) -> dict[str, int]:
     """Map the JSON pointer of each value to the start of its key or list element.
 
-    The last of duplicate keys counts, as it does for every reader that accepts them.
+    The last of duplicate keys counts, as for every reader of such texts.
     """
     return {place.pointer: place.key_offset for place in iterate_places(text)}
 

@@ -11,7 +11,7 @@ import orjson
 
 from widgetd.base.errors import Finding, WidgetError
 
-# The value of a JSON text; code that reads one checks its type first.
+# The value of a JSON text, of unknown type.
 Json: TypeAlias = Any
 Path = tuple[str | int, ...]
 
@@ -169,7 +169,7 @@ def is_too_deep(value: Json, deepest: int) -> bool:
 
 
 def count_nodes(value: Json, most: int) -> int:
-    """Count the values of which `value` is made, itself included, to little more than `most`."""
+    """Count the values in `value`, itself included, to little more than `most`."""
     count = 1
     waiting = [value]
     while waiting and count <= most:
@@ -181,9 +181,9 @@ def count_nodes(value: Json, most: int) -> int:
 
 
 def size(value: Json, most: int) -> int:
-    """Measure the work of reading `value`: one per value, and per 64 characters of a text.
+    """Measure the work of reading `value`: a step per value, and per 64 characters of a text.
 
-    Stops soon after `most`, so that a value that contains itself has a size, too.
+    Stops soon after `most`, so a value inside itself has a size, too.
     """
     count = 0
     level = [value]
@@ -217,7 +217,7 @@ def count_nulls(value: Json, most: int) -> int:
 
 
 def find_non_json(value: Json) -> tuple[Path, str] | None:
-    """Find the first place in `value` that JSON cannot express, and the reason.
+    """Find the first place in `value` without an expression in JSON, and the reason.
 
     `value` must not be too deep.
     """
@@ -230,7 +230,7 @@ def find_non_json(value: Json) -> tuple[Path, str] | None:
 
 
 def steps(value: Json) -> Iterable[tuple[str | int, Json]]:
-    """Return the steps from `value` to the values in it: names or indices; none for a scalar."""
+    """Return names or indices with the values in `value`. A scalar has none."""
     if isinstance(value, dict):
         return value.items()
     return enumerate(value) if isinstance(value, list) else ()

@@ -1,6 +1,6 @@
-"""JSON Schema's keywords, as written in any draft: which ones hold schemas, and for what.
+"""JSON Schema's keywords in every draft, by the use of the schemas in them.
 
-Source: JSON Schema 2020-12 core, sections 10 and 11, which call these keywords applicators.
+Source: JSON Schema 2020-12 core, sections 10 and 11, under the name of applicators.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ REVEALING: Mapping[str, frozenset[str]] = {
 
 
 class SchemaPart(NamedTuple):
-    """A schema within a schema, with the JSON pointer from the outer to the inner one."""
+    """A schema within a schema, with the JSON pointer from the outer to the inner."""
 
     pointer: str
     schema: Subschema
@@ -74,7 +74,7 @@ def list_parts(schema: Subschema) -> Iterator[SchemaPart]:
 
 
 def list_types(schema: Mapping[str, Json]) -> tuple[str, ...]:
-    """Return the types that `schema` names; empty if it names none."""
+    """Return the types named by `schema`, if any."""
     types = schema.get("type")
     if isinstance(types, str):
         return (types,)
@@ -82,19 +82,19 @@ def list_types(schema: Mapping[str, Json]) -> tuple[str, ...]:
 
 
 def guess_type(keywords: Collection[str]) -> str:
-    """Return the type that `keywords` reveal; empty if they reveal none."""
+    """Return the type revealed by `keywords`, empty without one."""
     guesses = (name for name, own in REVEALING.items() if not own.isdisjoint(keywords))
     return next(guesses, "")
 
 
 def list_choices(schema: Mapping[str, Json]) -> list[Json]:
-    """Return the values that `enum`, or else `const`, lists; empty if neither is there."""
+    """Return the values of `enum`, or else of `const`, if any."""
     values: list[Json] = schema.get("enum", [schema["const"]] if "const" in schema else [])
     return values
 
 
 def list_required(schema: Mapping[str, Json], present: Container[str]) -> Iterator[str]:
-    """Yield the properties that an object with the properties `present` must have."""
+    """Yield the required properties of an object with the properties `present`."""
     yield from schema.get("required", ())
     for keyword in ("dependentRequired", "dependencies"):
         for name, others in schema.get(keyword, {}).items():
@@ -103,7 +103,7 @@ def list_required(schema: Mapping[str, Json], present: Container[str]) -> Iterat
 
 
 def find_dependent(schema: Mapping[str, Json], value: Json) -> Iterator[Subschema]:
-    """Yield the schemas that apply because `value` has a certain property."""
+    """Yield the schemas of `value` due to a certain property."""
     for keyword in ("dependentSchemas", "dependencies"):
         for name, part in schema.get(keyword, {}).items():
             if isinstance(value, dict) and name in value and not isinstance(part, list):
@@ -111,7 +111,7 @@ def find_dependent(schema: Mapping[str, Json], value: Json) -> Iterator[Subschem
 
 
 def split_elements(schema: Mapping[str, Json]) -> tuple[list[Subschema], Subschema]:
-    """Return the schema of each of the first elements, and that of all others, in any draft."""
+    """Return the schemas of the first elements, and the schema of all others, in any draft."""
     items = schema.get("items", True)
     if isinstance(items, list):
         return items, schema.get("additionalItems", True)

@@ -1,4 +1,4 @@
-"""Limits on validating and explaining arguments, and the budget that an explanation spends.
+"""Limits on validating and explaining arguments, and the budget of an explanation.
 
 Work is counted instead of time, so the same call gets the same answer on every machine.
 """
@@ -12,52 +12,52 @@ from widgetd.core.schema.json_values import Json, count_nodes
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchemaLimits:
-    """Limits of this room; a unit of an explanation is about a microsecond.
+    """Limits of this room. A unit of an explanation is about a microsecond.
 
     Attributes:
-        validation_values: Values held to a subschema in one validation, a sixth of a microsecond
-            each at most.
-        validation_characters: Characters of a text that count as one value.
-        explanation_units: One explanation.
-        units_per_null: Added to an explanation for each null, which is explained separately.
-        nulls: Nulls for which units are added.
-        guess_units: A second, greedy explanation where the first ran out.
-        defaults_units: Choosing the alternatives that supply defaults.
+        validation_values: Values held to a subschema in a validation, at most a sixth of a
+            microsecond each.
+        validation_characters: Characters of a text, counted as a value.
+        explanation_units: An explanation.
+        units_per_null: Added to an explanation for each null, as they are explained separately.
+        nulls: Nulls with added units.
+        guess_units: A second, greedy explanation after the first ran out.
+        defaults_units: Choosing alternatives to fill in defaults.
         model_units: Choosing the pydantic models of some arguments.
-        faults: Faults in one explanation: more than a message can hold, fewer than a large array
+        faults: Faults in an explanation: more than a message can hold, fewer than a large array
             can have.
         recursion: Nested steps before the descent restarts from a fresh stack, far below Python's
             own limit.
-        short_array: Elements of an array that are examined one by one without asking the engine.
+        short_array: Elements of an array, examined without asking the engine first.
         coercion_rounds: Rounds of coercing and explaining again.
-        plain_depth: Levels that every parser accepts; the SDK's of the legacy era accepts 200.
+        plain_depth: Levels accepted by every parser. The SDK's of the legacy era accepts 200.
         type_depth: Nested unions and arrays of a pydantic type.
-        patterns: Patterns of one schema.
-        large_patterns: Patterns beyond the small size, which take up to 50 ms each to compile.
+        patterns: Patterns of a schema.
+        large_patterns: Patterns beyond the small size, each compiled in up to 50 ms.
         contradiction_schemas: Schemas examined for a contradiction.
         contradiction_depth: Nested schemas examined for a contradiction.
-        sample_attempts: Attempts at one sample.
-        sample_units: Units of one sample.
-        smallest_sample_units: Units of an error's example, which must not take long.
-        sample_values: Values made or tried for one sample.
+        sample_attempts: Attempts at a sample.
+        sample_units: Units of a sample.
+        smallest_sample_units: Units of an error's example, made while a caller waits.
+        sample_values: Values made or tried for a sample.
         sample_depth: Levels of a sample.
-        sample_choices: Alternatives tried at one place.
-        distinct_attempts: Values made to find one that differs from all before it.
-        sample_properties: Properties of one object.
-        sample_elements: Elements of one array.
-        depth_rounds: Rounds of measuring depths; what is unknown then only affects the order of
+        sample_choices: Alternatives tried at a place.
+        distinct_attempts: Values made to find a new element of a set.
+        sample_properties: Properties of an object.
+        sample_elements: Elements of an array.
+        depth_rounds: Rounds of measuring depths. Depths still unknown only affect the order of
             alternatives.
         long_text_chars: A long text.
-        text_chars: A text whose schema sets no maximum.
-        required_text_chars: A text whose schema sets a minimum; longer ones are not made.
+        text_chars: A text without a maximum in its schema.
+        required_text_chars: A text with a minimum in its schema. Longer texts are not made.
         pattern_chars: A text made from a pattern, and repetitions in it.
         phrase_chars: A description of a schema.
         expected_chars: The expected value in an error.
         path_chars: A path in an error.
-        message_chars: A message; with its code and what to do next it stays under 600.
-        invalid_arguments: Invalid arguments in one error.
-        choices: Choices that a description lists.
-        phrase_depth: References and unions that a description follows.
+        message_chars: A message. With its code and advice it stays under 600.
+        invalid_arguments: Invalid arguments in an error.
+        choices: Choices listed in a description.
+        phrase_depth: References and unions followed by a description.
     """
 
     validation_values: int = 1_500_000
@@ -105,19 +105,19 @@ LIMITS = SchemaLimits()
 
 
 class ExplanationBudget:
-    """The remaining units of one explanation.
+    """The remaining units of an explanation.
 
     Attributes:
-        left: Units, each about a microsecond; below 0 the budget is exhausted.
+        left: Units, each about a microsecond. Below 0 the budget is exhausted.
     """
 
-    # Validating an object or array, and any other value, against one subschema.
+    # Validating an object or array, and any other value, against a subschema.
     HOLDING, HOLDING_SCALAR = 32, 8
     # Reading a value's discriminator, and comparing it with an alternative from outside.
     DISCRIMINATING, COMPARING = 1, 4
     # Compiling a part of the schema.
     COMPILING = 2_000
-    # Values that the validator passes through, and searches for duplicates, in one unit.
+    # Values validated, and values searched for duplicates, in a unit.
     RUN_THROUGH, DEDUPLICATED = 64, 16
 
     __slots__ = ("left",)
@@ -131,5 +131,5 @@ class ExplanationBudget:
         return self.left < 0
 
     def pay_for_all(self, value: Json, at_once: int) -> None:
-        """Charge one unit for every `at_once` values of which `value` is made."""
+        """Charge a unit for every `at_once` values in `value`."""
         self.left -= count_nodes(value, at_once * max(self.left, 0)) // at_once

@@ -1,7 +1,7 @@
-"""Put faults into words: what a schema expects, and the error of a call that differs from it.
+"""Put faults into words: the expectation of a schema, and the error of a call.
 
-For people and models who sent something else, so a phrase is short before it is complete, an
-error fits on one line, and neither contains a value that the widget calls sensitive.
+Written for people and models after a mistake: a phrase is short before it is complete, an
+error fits on one line, and neither contains a sensitive value.
 """
 
 from __future__ import annotations
@@ -65,14 +65,14 @@ Trail: TypeAlias = "tuple[()] | tuple[str | int, Trail]"
 
 
 class ArgumentFault(NamedTuple):
-    """One place at which a value does not fit.
+    """A place at which a value does not fit.
 
     Attributes:
-        trail: The steps from the explained value to the one at fault, as nested pairs, so that a
+        trail: The steps from the explained value to the value at fault, as nested pairs, so a
             step is put in front without copying the others.
-        keyword: The keyword that fails; empty if none was found.
+        keyword: The failing keyword, if any was identified.
         value: The value there, or `MISSING`.
-        schema: The schema that it fails.
+        schema: The violated schema.
         phrase: The expectation, if the schema alone does not state it.
     """
 
@@ -84,7 +84,7 @@ class ArgumentFault(NamedTuple):
 
     @property
     def path(self) -> Path:
-        """The steps from the explained value to the one at fault."""
+        """The steps from the explained value to the value at fault."""
         steps = []
         trail = self.trail
         while trail:
@@ -101,7 +101,7 @@ Faults = tuple[ArgumentFault, ...]
 
 
 def shorten(text: str, longest: int) -> str:
-    """Cut `text` to `longest` characters, of which the last is then an ellipsis."""
+    """Cut `text` to `longest` characters, with an ellipsis as the last."""
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
@@ -122,7 +122,7 @@ def join_alternatives(phrases: Sequence[str]) -> str:
 
 
 def join_choices(phrases: Sequence[str]) -> str:
-    """Join `phrases`, each once, with "or"; count them beyond the first few."""
+    """Join `phrases` with "or", without repetition, and count them beyond the first few."""
     unique = list(dict.fromkeys(phrases))
     if len(unique) <= LIMITS.choices:
         return join_alternatives(unique)
@@ -191,7 +191,7 @@ def _describe_type(name: str, schema: Mapping[str, Json]) -> str:
 
 
 def _describe_range(schema: Mapping[str, Json]) -> str:
-    # Generators of schemas bound every integer by what a browser can count, which says nothing.
+    # Generators of schemas bound every integer by the range of a browser, which says nothing.
     low, high = (
         None if end in (-SAFE_INTEGER, SAFE_INTEGER) else end
         for end in (schema.get("minimum"), schema.get("maximum"))
@@ -228,16 +228,16 @@ def build_argument_error(
     admits: Callable[[Json], bool] = bool,
     more: bool = False,
 ) -> CallError:
-    """Build the error of arguments that do not fit.
+    """Build the error of invalid arguments.
 
     Args:
         document: The schema.
-        faults: At least one. The first five places go with the error; the message names as many
+        faults: At least one. The first five places go with the error. The message names as many
             as it has room for, and counts the others.
         sensitive: Dotted paths of properties whose values must not appear.
         examples: Valid arguments for the end of the message, each after its name, best first.
         admits: Decides whether arguments are valid.
-        more: Whether further faults may exist that were not found.
+        more: Whether further faults may exist.
     """
     by_path: dict[str, InvalidArgument] = {}
     for fault in faults:
@@ -268,7 +268,7 @@ def _to_invalid_argument(
 ) -> InvalidArgument:
     path = fault.path
     visible = _count_visible_steps(path, sensitive)
-    # An undeclared property may be a sensitive one whose name is misspelt.
+    # An undeclared property may be a misspelt sensitive property.
     is_secret = visible is not None or (bool(sensitive) and fault.keyword == "additionalProperties")
     if fault.value is MISSING:
         got = "nothing"
@@ -286,9 +286,9 @@ def _to_invalid_argument(
 
 
 def _count_visible_steps(path: Path, sensitive: Collection[str]) -> int | None:
-    """Return how many steps of a sensitive `path` may be shown; None if it is not sensitive.
+    """Return how many steps of a sensitive `path` may be shown, or None if it is not sensitive.
 
-    The ancestors of a sensitive property are hidden too: one may have been sent as a string.
+    The ancestors of a sensitive property are hidden too: they may have been sent as a string.
     """
     lengths = [length for length, step in enumerate(path, start=1) if isinstance(step, str)]
     names = tuple(path[length - 1] for length in lengths)
@@ -318,7 +318,7 @@ def _write_example(
     for name, arguments in examples:
         for place, value in _list_excerpts(arguments, path, admits):
             of = f" of {place}" if place else ""
-            # Not orjson, which writes no integer beyond 64 bits.
+            # Not orjson, because it writes no integer beyond 64 bits.
             text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
             ending = f". {name}{of}: {text}"
             if len(ending) < room:
@@ -331,7 +331,7 @@ def _list_excerpts(
 ) -> Iterator[tuple[str, Json]]:
     """Yield `arguments`, then ever smaller parts of them towards `path`, with their places.
 
-    An array is reduced to one element if it still fits then.
+    An array is reduced to its first element if it still fits then.
     """
     yield "", arguments
     value: Json = arguments

@@ -1,7 +1,7 @@
 """Convert a JSON Schema into a pydantic model, the Python type of a widget's arguments.
 
-The model admits exactly what the schema admits, because a `before` validator calls the exact
-validator; the fields' types only describe, and a number stays as it was sent. A property keeps
+The model admits exactly the arguments of the schema, because a `before` validator calls the exact
+validator. The fields' types only describe, and a number stays as it was sent. A property keeps
 its name if Python and pydantic allow it, and becomes an alias otherwise. No tool call uses this.
 """
 
@@ -47,7 +47,7 @@ from widgetd.core.schema.validator import (
     refuse_non_json,
 )
 
-# A type, or a reference to a model that is not built yet.
+# A type, or a reference to a future model.
 Hint: TypeAlias = Any
 
 SCALARS: Mapping[str, type | None] = {
@@ -64,7 +64,7 @@ _NUMERIC = {
     "exclusiveMaximum": "lt",
     "multipleOf": "multiple_of",
 }
-# The keywords that bound a type, and pydantic's names for them.
+# The keywords with bounds for a type, and pydantic's names for them.
 BOUNDS: Mapping[str, Mapping[str, str]] = {
     "string": {"minLength": "min_length", "maxLength": "max_length", "pattern": "pattern"},
     "integer": _NUMERIC,
@@ -76,12 +76,12 @@ BOUNDS: Mapping[str, Mapping[str, str]] = {
 def json_schema_to_pydantic(
     schema: Mapping[str, Json], model_name: str, schema_title: str | None = None
 ) -> type[BaseModel]:
-    """Return the model of the arguments that `schema` describes.
+    """Return the model of the arguments described by `schema`.
 
     Args:
         schema: A JSON Schema of an object.
-        model_name: The name of the class; nested classes append their fields' names.
-        schema_title: The title in the model's own JSON Schema; `model_name` by default.
+        model_name: The name of the class. Nested classes append their fields' names.
+        schema_title: The title in the model's own JSON Schema, `model_name` by default.
 
     Returns:
         A class whose instances give the arguments back unchanged from
@@ -95,9 +95,9 @@ def json_schema_to_pydantic(
 
 
 def build_signature(model: type[BaseModel]) -> inspect.Signature:
-    """Build the signature of the call that makes `model`: each property is a keyword.
+    """Build the signature of the constructor call of `model`: each property is a keyword.
 
-    A property whose name cannot be a parameter is passed in `**arguments`.
+    A property without a possible parameter name is passed in `**arguments`.
     """
     parameters = []
     for name, field in model.model_fields.items():
@@ -126,14 +126,14 @@ def _build_model(text: str, model_name: str, title: str) -> type[BaseModel]:
 
 
 class Unchecked:
-    """Metadata that lets a value pass unchanged: 1 stays an integer and 1.0 a float."""
+    """Metadata for a field without conversion: 1 stays an integer and 1.0 a float."""
 
     def __get_pydantic_core_schema__(self, _: Any, __: GetCoreSchemaHandler) -> CoreSchema:
         return core_schema.any_schema()
 
 
 class _Models:
-    """The models of one schema, while they are built and filled."""
+    """The models of a schema, while they are built and filled."""
 
     def __init__(self, schema: Schema, name: str) -> None:
         self._schema = schema
@@ -146,7 +146,7 @@ class _Models:
         self._depth = 0
 
     def build(self, advertised: Mapping[str, Json]) -> type[BaseModel]:
-        """Build the root's model, and with it every model that it needs."""
+        """Build the root's model, and with it every model in its fields."""
         root = self._document.root
         self._build(root, self._names[id(root)], _advertise(advertised))
         while self._waiting:
@@ -346,7 +346,7 @@ def _build_union(hints: list[Hint]) -> Hint:
 
 def _choose_field_names(properties: Iterable[str]) -> dict[str, str]:
     properties = list(properties)
-    # First the properties that can keep their names.
+    # First the properties with possible names.
     names = {name: name for name in properties if _is_usable(name)}
     used = set(names)
     for name in properties:

@@ -7,7 +7,7 @@ from pydantic_core import core_schema
 
 
 class NullFreeJsonSchema(GenerateJsonSchema):
-    """A generator for fields that are absent without a value, never null; none has a title."""
+    """A generator for fields that are absent without a value, never null, and have no title."""
 
     def nullable_schema(self, schema: core_schema.NullableSchema) -> JsonSchemaValue:
         return self.generate_inner(schema["schema"])

@@ -1,7 +1,7 @@
-"""Rank the alternatives of a union that a value fails, so that the error explains the likeliest.
+"""Rank the alternatives of a union for a failing value, so the error explains the likeliest.
 
 Before the descent, alternatives are compared from outside, by discriminators and by keywords
-that need no descent: what they rule out is certain, but it is seldom everything. After it, they
+without inner schemas: they rule out with certainty, but seldom everything. After it, alternatives
 are compared by their faults.
 """
 
@@ -31,16 +31,16 @@ MISFIT = 1_000
 def pick_most_telling(
     document: SchemaDocument, parts: Sequence[Subschema], value: Json, branches: Sequence[Faults]
 ) -> Faults:
-    """Return the faults that explain best why `value` fits none of the alternatives `parts`.
+    """Return the best explanation why `value` fits none of the alternatives `parts`.
 
-    `branches` has its faults in each alternative that was examined.
+    `branches` has its faults in each examined alternative.
     """
     ranked = [(_measure_distance(faults), faults) for faults in branches]
     (rank, *_), best = min(ranked, key=itemgetter(0))
     if rank == WRONG_KIND:
         return (ArgumentFault((), "type", value, {"anyOf": parts}),)
     if rank == WRONG_DISCRIMINATOR:
-        # One fault for a value whose `kind` or `type` is unknown to every alternative.
+        # A single fault for a value whose `kind` or `type` is unknown to every alternative.
         wrong = [
             next(filter(_is_discriminator, faults))
             for (rank, *_), faults in ranked
@@ -54,7 +54,7 @@ def pick_most_telling(
 
 
 def _measure_distance(faults: Faults) -> tuple[int, int, int]:
-    """Measure how far a value is from an alternative; a needless null counts least."""
+    """Measure how far a value is from an alternative. A needless null counts least."""
     rank = WRONG_DISCRIMINATOR if any(map(_is_discriminator, faults)) else RIGHT_KIND
     if any(fault.keyword in DECISIVE and not fault.trail for fault in faults):
         rank = WRONG_KIND
@@ -73,7 +73,7 @@ _Surface: TypeAlias = tuple[
 
 
 class Alternatives:
-    """Compares values with the alternatives of one schema; caches the surface of each."""
+    """Compares values with the alternatives of a schema, and caches the surface of each."""
 
     def __init__(
         self, document: SchemaDocument, leaves: LeafValidator, budget: ExplanationBudget
@@ -85,7 +85,7 @@ class Alternatives:
         self._likeliest: dict[tuple[int, int], tuple[Sequence[Subschema], Json]] = {}
 
     def pick_likeliest(self, parts: Sequence[Subschema], value: Json) -> Sequence[Subschema]:
-        """Return the first alternative that `value` misfits least; all, if it misfits all."""
+        """Return the first alternative with the least misfit, or all if `value` misfits all."""
         key = (id(parts), id(value))
         if key not in self._likeliest:
             best, least = parts[0], MISFIT

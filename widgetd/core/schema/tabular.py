@@ -1,6 +1,6 @@
-"""Read tables in the ways that most models write them.
+"""Read tables as most models write them.
 
-A schema has a table where the elements of one array have a `key`, and those of another are objects
+A schema has a table where the elements of an array have a `key`, and those of another are objects
 with a property for each key. Models write names in place of the former, lists in place of the
 latter, or `labels` beside `values`, as spreadsheets and chart libraries have them.
 """
@@ -22,12 +22,12 @@ _NOT_OF_A_KEY = compile_pattern(r"[^A-Za-z0-9]+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _TableShape:
-    """The properties that hold a table.
+    """The properties of a table.
 
     Attributes:
         columns: The array whose elements have a key.
         rows: The array whose elements have a property for each key.
-        place: The property of a row that is no column, as a chart's place on its axis; or empty.
+        place: The property of a row beside the columns, as a chart's place on its axis, or empty.
         has_label: Whether a column has a label beside its key.
     """
 
@@ -64,7 +64,7 @@ def read_table(arguments: Json, schema: Mapping[str, Json]) -> tuple[Json, str] 
     """Return arguments with their table as the schema wants it, and the report of it.
 
     Returns:
-        None if the table is not written in another way that is known, or would lose a value.
+        None if the table is not written in another known way, or would lose a value.
     """
     shape = _find_table(schema)
     if shape is None or not isinstance(arguments, Mapping):
@@ -112,7 +112,7 @@ def _read_datasets(arguments: Mapping[str, Json], shape: _TableShape) -> dict[st
 
 
 def _read_columns(heads: Iterable[Json], shape: _TableShape) -> Iterator[Json]:
-    """Yield columns as objects; a name becomes a label, and a key made of it."""
+    """Yield columns as objects. A name becomes a label, and a key made of it."""
     keys = (head.get(KEY) for head in heads if isinstance(head, Mapping))
     taken = {shape.place, *(key for key in keys if isinstance(key, str))}
     for number, head in enumerate(heads, 1):

@@ -1,8 +1,8 @@
 """Read a schema as a type system does, for pydantic, TypeScript and Python alike.
 
-Whatever no type can express is left out, so a type admits at least what its schema does. One step
-is read at a time: inner types are given as schemas, so that the writer of the types names the
-records and ends the recursion.
+Demands beyond every type system are left out, so a type admits at least the schema's values. A
+single step is read at a time: inner types are returned as schemas, so the writer of the types
+names the records and ends the recursion.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ TELLING = frozenset({"properties", "allOf", "anyOf", "oneOf", "const", "enum"})
 
 
 class ValueType(NamedTuple):
-    """One alternative for the type of a value.
+    """An alternative for the type of a value.
 
     Attributes:
         kind: `scalar`, one of the `values` of `literals`, an `array` of `inside`, a `map` whose
@@ -87,7 +87,7 @@ def collect_required(document: SchemaDocument, schema: Subschema) -> set[str]:
 
 
 def follow_references(document: SchemaDocument, schema: Mapping[str, Json]) -> Mapping[str, Json]:
-    """Return the target of a mere reference, so that all references to it share one type."""
+    """Return the target of a mere reference, so all references to it share a type."""
     while not schema.keys() & TELLING:
         target = next(iter(document.targets(schema)), True)
         if isinstance(target, bool):

@@ -1,6 +1,6 @@
 """Find schemas that certainly admit nothing.
 
-Only plain contradictions are found, so a schema with a hidden one passes.
+Only plain contradictions are recognised, so a schema with a hidden contradiction passes.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from widgetd.core.schema.json_values import TYPES, Json, error_at, is_number, is
 from widgetd.core.schema.keywords import Subschema, list_types, split_elements
 from widgetd.core.schema.limits import LIMITS
 
-# Of each type, the keywords that bound it below and above.
+# Of each type, the keywords with a lower and an upper bound.
 BOUNDS: Mapping[str, tuple[str, str]] = {
     "object": ("minProperties", "maxProperties"),
     "array": ("minItems", "maxItems"),
@@ -27,7 +27,7 @@ _Reason: TypeAlias = tuple[str, str]
 
 
 def refuse_contradictions(document: SchemaDocument) -> None:
-    """Refuse a schema that no object fits.
+    """Refuse a schema without any valid object.
 
     Raises:
         WidgetError: There is a contradiction (W1207).
@@ -45,7 +45,7 @@ class _Search:
     def find_reason(
         self, schema: Subschema, at: str, possible: tuple[str, ...] = TYPES
     ) -> _Reason | None:
-        """Return the reason why no value of one of the `possible` types fits `schema`, if any."""
+        """Return the reason why no value of the `possible` types fits `schema`, if any."""
         if isinstance(schema, bool):
             return None if schema else (at, "nothing fits a schema that is false")
         if id(schema) in self._entered:

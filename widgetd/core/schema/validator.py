@@ -1,6 +1,6 @@
 """Compile a widget's `jsonSchema` and validate a caller's arguments.
 
-The library decides; `explain` finds out, within a budget, what a caller did wrong.
+The library decides. `explain` finds out, within a budget, what a caller did wrong.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class ValidArguments:
 
     Attributes:
         arguments: As they were sent, or coerced.
-        coerced: One sentence for each coerced value.
+        coerced: A sentence for each coerced value.
     """
 
     arguments: dict[str, Json]
@@ -86,7 +86,7 @@ class Schema:
     def admits(self, arguments: Json) -> bool:
         """Return whether `arguments` are valid, exactly as the schema's draft defines it.
 
-        Arguments that would take too long to validate are not.
+        Arguments too large to validate in time are not.
         """
         return (
             isinstance(arguments, dict)
@@ -106,7 +106,7 @@ class Schema:
         """Validate `arguments`, and coerce them if that makes them valid.
 
         Args:
-            arguments: The caller's; never changed.
+            arguments: The caller's, never changed.
             strict: Do not coerce.
             sensitive: Dotted paths of properties whose values must not appear in an error.
             example: Returns the author's own arguments, for the end of an error.
@@ -167,7 +167,7 @@ class Schema:
 
     @cached_property
     def smallest(self) -> dict[str, Json] | None:
-        """The smallest valid arguments; None if none were found."""
+        """The smallest valid arguments, or None."""
         return self.sample(state="smallest")
 
     @cached_property
@@ -178,13 +178,13 @@ class Schema:
         return self.smallest
 
     def sample(self, *, state: Style, seed: int = 0) -> dict[str, Json] | None:
-        """Make arguments in a certain state; return None if none were found.
+        """Make arguments in a certain state, or return None.
 
         Args:
-            state: `smallest` and `required` have no optional properties; all others have them.
-                `empty`, `one`, `two` and `many` set the length of arrays; `long` and `nasty` the
-                kind of strings; `nulls` has null wherever it may be. `smallest` has empty arrays
-                if it can.
+            state: `smallest` and `required` have no optional properties, all others have them.
+                `empty`, `one`, `two` and `many` set the length of arrays, `long` and `nasty` the
+                kind of strings, and `nulls` has null wherever it may be. `smallest` has empty
+                arrays if it can.
             seed: Another seed takes other words and other alternatives.
         """
         units = LIMITS.smallest_sample_units if state == "smallest" else LIMITS.sample_units
@@ -197,7 +197,7 @@ class Schema:
         return Explainer(self.document, self.compile_part, budget, greedy=greedy)
 
     def compile_part(self, part: Subschema) -> IsValid | None:
-        """Compile the validator of `part` on first use; return None if it cannot be compiled."""
+        """Compile the validator of `part` on first use, or return None if it has none."""
         if id(part) not in self._part_validators:
             self._part_validators[id(part)] = compile_part(self.document, part)
         return self._part_validators[id(part)]
@@ -206,7 +206,7 @@ class Schema:
 class _Defaults:
     def __init__(self, explainer: Explainer) -> None:
         self._explainer = explainer
-        # A default that contains itself through a recursion is filled in once.
+        # A default inside itself through a recursion is filled in once.
         self._active: set[int] = set()
 
     def fill(self, schemas: Sequence[Subschema], value: Json) -> Json:
@@ -246,16 +246,15 @@ class _Defaults:
 
 
 def build_unexplained(schema: Subschema, value: Json) -> ArgumentFault:
-    """Return the fault of a value that does not fit although no failing keyword was found."""
+    """Return the fault of an invalid value without a failing keyword."""
     return ArgumentFault((), "", value, schema, "an object that fits the input schema")
 
 
 def refuse_non_json(arguments: Json, deepest: int = Limits().json_depth) -> None:
-    """Refuse arguments that no JSON text can express.
+    """Refuse arguments beyond any JSON text.
 
     Raises:
-        CallError: `arguments` nest too deeply (W2003), or contain a value that JSON has no text for
-            (W2002).
+        CallError: `arguments` nest too deeply (W2003), or contain a value outside JSON (W2002).
     """
     if is_json(arguments, deepest):
         return
@@ -271,7 +270,7 @@ def compile_schema(schema: Mapping[str, Json] | bool, *, limits: Limits | None =
     """Compile `schema` for validating arguments.
 
     Raises:
-        WidgetError: It cannot be used (W1103, W1104, W1201 to W1207); `at` points into `schema`.
+        WidgetError: It cannot be used (W1103, W1104, W1201 to W1207). `at` points into `schema`.
     """
     limits = limits or Limits()
     verbatim = copy_json(schema, limits.json_depth)

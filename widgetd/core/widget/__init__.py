@@ -1,1 +1,1 @@
-"""One widget. Pure: it never waits, never logs, never touches a disk."""
+"""A single widget. Pure: it never waits, never logs, never touches a disk."""

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PayloadCheck:
-    """One condition on the payload of one type of action.
+    """A condition on the payload of a type of action.
 
     Attributes:
-        field: The field beside which its message appears; empty for the payload as a whole.
-        holds: An expression that is true if the condition is met.
+        field: The field beside which its message appears, empty for the payload as a whole.
+        holds: An expression, true if the condition is met.
         says: The message for the user if it is not.
     """
 
@@ -37,7 +37,7 @@ class PayloadCheck:
     says: str
 
     def is_met(self, payload: Mapping[str, Any], budget: Budget) -> bool:
-        """Return whether `payload` meets the condition; false if it cannot be evaluated."""
+        """Return whether `payload` meets the condition, false if it cannot be evaluated."""
         try:
             return bool(self.holds.evaluate({"payload": payload}, budget))
         except CallError:
@@ -54,8 +54,8 @@ def compile_checks(sidecar: Sidecar, *, limits: Limits) -> Checks:
     """Compile the sidecar's checks.
 
     Raises:
-        WidgetError: One cannot be read, or reads something else than the payload (W1118), which is
-            always absent: such a check would refuse every action.
+        WidgetError: A check cannot be read, or reads a value outside the payload (W1118), always
+            absent: such a check would refuse every action.
     """
     checks: dict[str, tuple[PayloadCheck, ...]] = {}
     for name, note in sidecar.actions.items():
@@ -74,6 +74,6 @@ def compile_checks(sidecar: Sidecar, *, limits: Limits) -> Checks:
 
 
 def find_unmet(checks: Checks, action: str, payload: Mapping[str, Any]) -> tuple[PayloadCheck, ...]:
-    """Return the checks that an accepted payload fails, within the budget of one render."""
+    """Return the failing checks of an accepted payload, within the budget of a render."""
     budget = Budget(Limits())
     return tuple(check for check in checks.get(action, ()) if not check.is_met(payload, budget))

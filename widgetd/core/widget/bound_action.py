@@ -1,9 +1,9 @@
-"""Bind an action to a tool of an upstream: what is asked, what is sent, what comes back.
+"""Bind an action to a tool of an upstream: its question, its request, its answer.
 
     payload -> question -> request -> (another server) -> answer -> the widget's new arguments
 
 Pure: other modules talk to the upstream. Expressions read the widget's arguments and `payload`,
-which hides an argument of that name.
+which hides an argument of the same name.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoundAction:
-    """An action that a tool of an upstream does.
+    """An action done by a tool of an upstream.
 
     Attributes:
         type: The action's type.
         note: The sidecar's settings.
-        confirm: The question for the user; None for one about the tool and its arguments.
-        arguments: The request's arguments; None for those of the payload.
+        confirm: The question for the user. None: a question about the tool and its arguments.
+        arguments: The request's arguments. None: those of the payload.
         result: The widget's new arguments, over the answer.
-        sensitive: Dotted paths of arguments that only an expression which names them sends.
+        sensitive: Dotted paths of arguments, sent only by expressions that name them.
     """
 
     type: str
@@ -57,12 +57,12 @@ class BoundAction:
     def question(
         self, arguments: Mapping[str, Any], payload: Mapping[str, Any], hidden: Collection[str]
     ) -> str:
-        """Return the author's question for the user; empty without one.
+        """Return the author's question for the user, or an empty text.
 
         Args:
             arguments: The widget's arguments.
             payload: The accepted payload.
-            hidden: Dotted paths in the payload that no reader may see, such as passwords.
+            hidden: Dotted paths in the payload hidden from every reader, such as passwords.
         """
         if self.confirm is None:
             return ""
@@ -81,7 +81,7 @@ class BoundAction:
         *,
         is_shown: bool = False,
     ) -> dict[str, Any]:
-        """Build the arguments of the upstream's tool, without values that are not found.
+        """Build the arguments of the upstream's tool, without absent values.
 
         A sensitive value is in it only where an expression names its field.
 
@@ -89,7 +89,7 @@ class BoundAction:
             arguments: The widget's arguments.
             payload: The accepted payload.
             hidden: Further sensitive paths, in the payload.
-            is_shown: Whether a person reads it, so that no sensitive value may be in it.
+            is_shown: Whether a person reads it, so no sensitive value may be in it.
 
         Raises:
             CallError: An expression cannot be evaluated on this (W5007).
@@ -106,7 +106,7 @@ class BoundAction:
         return {name: value for name, value in values.items() if value is not None}
 
     def merge(self, arguments: Mapping[str, Any], answer: Any) -> dict[str, Any]:
-        """Return the widget's arguments with what the answer holds; absent values change nothing.
+        """Return the widget's arguments updated by the answer. Absent values change nothing.
 
         Raises:
             CallError: An expression cannot be evaluated on this (W5007).
@@ -120,11 +120,11 @@ class BoundAction:
 
 
 def compile_bound_actions(sidecar: Sidecar, *, limits: Limits) -> Mapping[str, BoundAction]:
-    """Compile the actions of a sidecar that tools of upstreams do, by type.
+    """Compile the sidecar's actions with tools of upstreams, by type.
 
     Raises:
-        WidgetError: One names only a part of its tool (W1606), its question cannot be compiled
-            (W1607), or an expression cannot (W1602).
+        WidgetError: An action names only a part of its tool (W1606), its question cannot be
+            compiled (W1607), or an expression cannot (W1602).
     """
     bound = {}
     for name, note in sidecar.actions.items():

@@ -1,7 +1,7 @@
 """Define a widget by its `.widget` file and its sidecar.
 
-A daemon may serve ten thousand widgets, so a definition keeps the bytes of its file and its names;
-everything else is parsed from the bytes on demand.
+A daemon may serve ten thousand widgets, so a definition keeps the bytes of its file and its names.
+Everything else is parsed from the bytes on demand.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ from widgetd.core.widget.sidecar import Sidecar, read_sidecar
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WidgetNames:
-    """The names of a definition; enough to restore it without parsing its file.
+    """The names of a definition, enough to restore it without parsing its file.
 
     Attributes:
         name: As the file says it, without hidden characters.
         tool: The name of the MCP tool.
-        title: The name that people read.
-        description: The sidecar's, else the file's, else the schema's; empty if none has one.
+        title: The name for people.
+        description: The sidecar's, else the file's, else the schema's, or empty.
     """
 
     name: str
@@ -56,7 +56,7 @@ class WidgetNames:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Definition(WidgetNames):
-    """The content of one file and its sidecar.
+    """The content of a file and its sidecar.
 
     Attributes:
         path: The file, relative to the widgets folder.
@@ -91,39 +91,36 @@ class Definition(WidgetNames):
 
     @property
     def view_at(self) -> str:
-        """The JSON pointer of the JSX in the file; empty if it is the whole file."""
+        """The JSON pointer of the JSX in the file, empty if it is the whole file."""
         return "" if self.is_jsx else VIEW
 
     @property
     def format_version(self) -> str:
-        """The version of Studio's format that the file declares."""
         return str(self.document.content["version"])
 
     @property
     def schema(self) -> Mapping[str, Any] | None:
-        """The argument schema, verbatim except for hidden characters; None without one."""
         written = self.document.schema
         return self.sidecar.json_schema if written is None else written
 
     @property
     def template(self) -> str:
-        """The Jinja text; empty if there is none."""
         return self.document.template
 
     @property
     def view(self) -> str:
-        """Studio's JSX, from which the template was made; empty if there is none."""
+        """Studio's JSX, the source of the template, or empty."""
         return self.document.view
 
     @property
     def studio(self) -> Studio | None:
-        """Studio's own source of the widget; None if it is missing or not Studio's."""
+        """Studio's own source of the widget, None if it is missing or not Studio's."""
         return self.document.studio
 
     @property
     def image_origins(self) -> frozenset[str]:
         """The origins of whole addresses of images in its source, and the sidecar's."""
-        # Origins in arguments are unknown here; an operator may allow more.
+        # Origins in arguments are unknown here. An operator may allow more.
         has_template = bool(self.template.strip())
         literal = find_literal_origins(self.template if has_template else self.view, has_template)
         return literal | frozenset(self.sidecar.image_origins)
@@ -150,7 +147,7 @@ def define(
     """Check the shape of a file and its sidecar.
 
     Raises:
-        WidgetError: One of the two cannot be used; the finding says which, and where.
+        WidgetError: Either cannot be used. The finding says where.
     """
     try:
         if source.path.endswith(JSX_SUFFIX):
@@ -179,7 +176,7 @@ def define(
 def redefine(
     source: Source, sidecar: Source | None, names: WidgetNames, settings: Sidecar | None = None
 ) -> Definition:
-    """Restore the definition that `define` made of the same file, at the same path."""
+    """Restore a definition made by `define` of the same file, at the same path."""
     return Definition(
         name=names.name,
         tool=names.tool,
@@ -197,7 +194,7 @@ def compute_digest(source: Source, sidecar: Source | None) -> str:
 
 
 def join_digests(source: str, sidecar: str) -> str:
-    """Return the digest of a file and its sidecar together, from those of each; empty without."""
+    """Return the digest of a file and its sidecar together, empty without a file's."""
     if not sidecar:
         return source
     return blake2b(f"{source}+{sidecar}".encode(), digest_size=16).hexdigest()

@@ -1,7 +1,7 @@
 """Describe a widget's purpose, for a model to choose by.
 
 Takes the author's words if there are any. Studio's exports have none, so otherwise the description
-is generated: the widget's subject, its fields, and one sample that the schema admits.
+is generated: the widget's subject, its fields, and a valid sample.
 """
 
 from __future__ import annotations
@@ -125,12 +125,12 @@ def _list_parts(schema: Mapping[str, Any]) -> str:
 
 
 def sort_by_content(samples: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Sort `given` stably, arguments that show no more than an empty state last."""
+    """Sort `samples` stably, those with no more than an empty state last."""
     return sorted(samples, key=lambda arguments: not arguments or [] in arguments.values())
 
 
 def _generate_example(definition: Definition, schema: Schema) -> Iterator[str]:
-    """Write a generated sample; a generator, because sampling is slow and seldom needed."""
+    """Write a generated sample. A generator, because sampling is slow and seldom needed."""
     yield from _write_example(definition, schema.telling)
 
 

@@ -54,16 +54,16 @@ _DOUBTFUL = compile_pattern(rb"[^ -~]|\\\\[bfu]")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Studio:
-    """ChatKit Studio's own source of the widget, which it packs into a file beside the template.
+    """ChatKit Studio's own source of the widget, packed into a file beside the template.
 
-    Only used to explain and to give examples; a widget is served without it. The JSON Schema that
-    newer exports hold beside the zod schema is often stale, so it is not read.
+    Only used to explain and to give examples. A widget is served without it. The JSON Schema beside
+    the zod schema in newer exports is often stale, so it is not read.
 
     Attributes:
         id: Studio's own, as `wig_1a2b3c4d`.
         name: Often differs from the file's.
-        view: The JSX that the template was made from.
-        default_state: A sample of arguments; the schema does not always admit it.
+        view: The JSX, source of the template.
+        default_state: A sample of arguments, not always valid.
         states: Further samples, as Studio keeps them.
     """
 
@@ -75,12 +75,12 @@ class Studio:
 
     @property
     def samples(self) -> tuple[Mapping[str, Any], ...]:
-        """The samples that are not empty, the preview's first."""
+        """The samples with arguments, the preview's first."""
         return tuple(state for state in (self.default_state, *self.states) if state)
 
 
 def decode_package(encoded: str) -> dict[str, Any] | None:
-    """Decode Studio's package with all of its keys; return None if `encoded` holds none.
+    """Decode Studio's package with all of its keys, or return None if `encoded` holds none.
 
     Args:
         encoded: Base64, URL-safe or standard, with or without padding, of JSON.
@@ -96,7 +96,7 @@ def decode_package(encoded: str) -> dict[str, Any] | None:
 
 @lru_cache(maxsize=AT_WORK)
 def decode_studio(encoded: str) -> Studio | None:
-    """Decode the parts of Studio's package that are read; return None if `encoded` holds none."""
+    """Decode the used parts of Studio's package, or return None if `encoded` holds none."""
     package = decode_package(encoded)
     if package is None:
         return None
@@ -114,7 +114,7 @@ def decode_studio(encoded: str) -> Studio | None:
 
 @dataclass(frozen=True, kw_only=True)
 class WidgetDocument:
-    """The parts of one file.
+    """The parts of a file.
 
     Attributes:
         content: The whole object in the file.
@@ -131,17 +131,15 @@ class WidgetDocument:
 
     @property
     def template(self) -> str:
-        """The Jinja text; empty if there is none."""
         return str(self.content.get("template") or "")
 
     @property
     def view(self) -> str:
-        """Studio's JSX; empty if there is none."""
         return "" if self.studio is None else self.studio.view
 
     @property
     def preview(self) -> Mapping[str, Any] | None:
-        """The tree that Studio made of its own sample."""
+        """Studio's tree of its own sample."""
         return self.content.get("outputJsonPreview")
 
     @property
@@ -151,7 +149,7 @@ class WidgetDocument:
 
     @cached_property
     def schema(self) -> Mapping[str, Any] | None:
-        """The argument schema, verbatim except for hidden characters; None without one."""
+        """The argument schema, verbatim except for hidden characters, or None."""
         schema = self.content.get("jsonSchema")
         if schema is None or not _DOUBTFUL.search(orjson.dumps(schema)):
             return schema
@@ -160,7 +158,7 @@ class WidgetDocument:
 
     @cached_property
     def studio(self) -> Studio | None:
-        """Studio's package, decoded; None if it is missing or not Studio's."""
+        """Studio's package, decoded, None if it is missing or not Studio's."""
         if self.written is not None:
             state = MappingProxyType(dict(self.content["sample"]))
             return Studio(name=self.name, view=self.written, default_state=state)
@@ -171,7 +169,7 @@ def read_document(content: bytes, limits: Limits) -> WidgetDocument:
     """Parse a file and check the shapes of its parts.
 
     Raises:
-        WidgetError: It cannot be used; the finding says where.
+        WidgetError: It cannot be used. The finding says where.
     """
     document = WidgetDocument(content=_pack(parse_file(content, limits)))
     file, has_view = document.content, bool(document.view.strip())
@@ -205,20 +203,20 @@ def _pack(file: Mapping[str, Any]) -> Mapping[str, Any]:
 
 @lru_cache(maxsize=AT_WORK)
 def reparse_document(content: bytes) -> WidgetDocument:
-    """Parse a file whose shapes were checked before."""
+    """Parse a file with shapes checked before."""
     return WidgetDocument(content=_pack(orjson.loads(decode(content))))
 
 
 def read_jsx(content: bytes, name: str, limits: Limits) -> WidgetDocument:
-    """Parse a file that an author wrote as JSX.
+    """Parse a file written by its author as JSX.
 
     Args:
-        content: One element, and beside it `const schema = {…}` and `const sample = {…}`.
+        content: An element, and beside it `const schema = {…}` and `const sample = {…}`.
         name: The widget's name.
         limits: The file's maximum size.
 
     Raises:
-        WidgetError: It cannot be used; the finding says where (W1327).
+        WidgetError: It cannot be used. The finding says where (W1327).
     """
     from widgetd.core.template.jsx import constants  # noqa: PLC0415 - few files need it
 
@@ -234,5 +232,5 @@ def read_jsx(content: bytes, name: str, limits: Limits) -> WidgetDocument:
 
 @lru_cache(maxsize=AT_WORK)
 def reparse_jsx(content: bytes, name: str) -> WidgetDocument:
-    """Parse a JSX file that was read before."""
+    """Parse a JSX file again."""
     return read_jsx(content, name, Limits())

@@ -1,4 +1,4 @@
-"""Compile a sidecar's expressions; an error names the key that holds the faulty one."""
+"""Compile a sidecar's expressions. An error names the key of the faulty expression."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def compile_expressions(
     """Compile the expressions below the JSON pointer `at` of a sidecar.
 
     Raises:
-        WidgetError: One cannot be read.
+        WidgetError: An expression cannot be read.
     """
     compiled = {}
     for name, text in texts.items():
@@ -31,8 +31,7 @@ def compile_expressions(
 def errors_at(at: str) -> Iterator[None]:
     """Put errors raised inside at the JSON pointer of a value, in place of a line of its text.
 
-    The line is that of an expression, which is mostly one, and a reader would take it for that of
-    the file.
+    The line is the expression's, mostly the first, and a reader would take it for the file's.
     """
     try:
         yield

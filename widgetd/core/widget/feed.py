@@ -1,9 +1,9 @@
 """Map a caller's arguments to requests of upstreams, and their answers to the widget's arguments.
 
-    asked arguments -> requests -> (other servers) -> answers -> the author's arguments
+    request arguments -> requests -> (other servers) -> answers -> the author's arguments
 
-One `[feed]` has no name, and its expressions see its answer. Of several, `[[feed]]` with a `name`
-each, every expression sees all answers, each under its name. Pure: other modules talk to upstreams.
+A single `[feed]` has no name, and its expressions see its answer. With several, `[[feed]]` with a
+`name` each, every expression sees all answers by name. Pure: other modules talk to upstreams.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from widgetd.core.widget.sidecar import FeedPart
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeedSource:
-    """One of the requests that fill a widget.
+    """A request for a part of a widget's arguments.
 
     Attributes:
         part: The sidecar's settings.
         at: Their JSON pointer in the sidecar.
-        arguments: The request's arguments, as queries over the asked ones; None for the same names.
+        arguments: The request's arguments, as queries over the caller's. None: the same names.
     """
 
     part: FeedPart
@@ -36,7 +36,7 @@ class FeedSource:
     arguments: Mapping[str, Query] | None
 
     def request(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Build the arguments of the upstream's tool, without values that are not found.
+        """Build the arguments of the upstream's tool, without absent values.
 
         Raises:
             CallError: An expression cannot be evaluated on this (W5007).
@@ -48,7 +48,7 @@ class FeedSource:
         return {name: value for name, value in values.items() if value is not None}
 
     def resource(self, arguments: Mapping[str, Any]) -> str:
-        """Return the URI of the resource that announces changes; empty without one."""
+        """Return the URI of the resource with announcements of changes, or an empty text."""
         uri = self.part.subscribe
         for name, value in arguments.items():
             uri = uri.replace(f"{{{name}}}", quote(str(value), safe=""))
@@ -57,13 +57,13 @@ class FeedSource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Feed:
-    """The feed of one widget.
+    """The feed of a widget.
 
     Attributes:
-        sources: Its requests, in the order of the sidecar; at least one.
+        sources: Its requests, in the order of the sidecar, at least a single source.
         request_schema: The schema of a caller's arguments.
         schema: The author's schema: the widget's arguments.
-        fields: The widget's arguments, as queries over the answers; None for the same names.
+        fields: The widget's arguments, as queries over the answers. None: the same names.
     """
 
     sources: tuple[FeedSource, ...]
@@ -90,17 +90,17 @@ class Feed:
     def fill(
         self, arguments: Mapping[str, Any], answers: Mapping[str, Any], before: Mapping[str, Any]
     ) -> ValidArguments:
-        """Build the widget's arguments: the asked ones, overridden by the answers.
+        """Build the widget's arguments: the caller's, overridden by the answers.
 
         A field whose expression names a source without an answer stays as it was before.
 
         Args:
             arguments: The caller's arguments.
             answers: The answers, by name of their source.
-            before: The widget's arguments so far; empty without any.
+            before: The widget's arguments so far, if any.
 
         Raises:
-            CallError: The widget does not accept the result; no value appears in it (W5007).
+            CallError: The widget does not accept the result. No value appears in it (W5007).
         """
         properties = self.schema.advertised["properties"]
         required = self.schema.advertised.get("required", ())
@@ -109,7 +109,7 @@ class Feed:
             values = {n: answer[n] for n in properties if isinstance(answer, dict) and n in answer}
         else:
             values = self._find(answers, before)
-        # JMESPath returns null for absent values, too; in a required field that is an error.
+        # JMESPath returns null for absent values, too. In a required field that is an error.
         answered = {n: value for n, value in values.items() if value is not None or n in required}
         own = {name: value for name, value in arguments.items() if name in properties}
         try:

@@ -1,6 +1,6 @@
-"""Fill in arguments that a call leaves out: ids, and values derived from other arguments.
+"""Fill in arguments absent from a call: ids, and values derived from other arguments.
 
-The sidecar declares both. An argument that a call brings stays as it is.
+The sidecar declares both. An argument from the caller stays as it is.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filler:
-    """Fills in missing arguments of one widget, within the budget of one render.
+    """Fills in missing arguments of a widget, within the budget of a render.
 
     Attributes:
-        sidecar: Names the arguments that identify a render, and those that ids must not depend on.
+        sidecar: Names the arguments with the identity of a render, and those irrelevant to ids.
         derived: Expressions over the arguments beside and around each dotted path.
     """
 
@@ -43,13 +43,13 @@ class Filler:
         identity: str = "",
         state: Mapping[str, Any] = MappingProxyType({}),
     ) -> Mapping[str, Any]:
-        """Return `arguments` with missing ones filled in, and the state of the page beside them.
+        """Return `arguments` with missing arguments filled in, beside the state of the page.
 
         Args:
             arguments: The caller's, with defaults.
-            identity: The source of ids, so that another render has others; by default the
-                arguments, so that equal arguments have equal ids.
-            state: The local state, which derived arguments may read.
+            identity: The source of ids, so another render has others. By default the
+                arguments, so equal arguments have equal ids.
+            state: The local state, readable by derived arguments.
         """
         missing = [name for name in self.sidecar.ids if arguments.get(name) is None]
         if missing and not identity:

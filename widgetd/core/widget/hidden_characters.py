@@ -1,9 +1,9 @@
-"""Remove invisible characters from texts that a model reads.
+"""Remove invisible characters from texts for a model.
 
 A name or description may contain characters that display as nothing and yet reach a model: tags,
 bidirectional overrides, zero-width letters.
 
-Source: Unicode Standard, chapter 23.2 to 23.9; Unicode Technical Report 36.
+Source: Unicode Standard, chapter 23.2 to 23.9, and Unicode Technical Report 36.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ _SELECTORS = compile_pattern("[\ufe00-\ufe0d\U000e0100-\U000e01ef]")
 
 
 def strip_hidden(text: str) -> str:
-    """Remove hidden characters from `text`; return the same object if there are none."""
+    """Remove hidden characters from `text`, or return the same object if there are none."""
     return _replace_hidden(text, lambda _: "")
 
 
 def strip_hidden_within(value: Any, keys: frozenset[str]) -> Any:
-    """Remove hidden characters from every text under one of `keys`, at any depth of a JSON value.
+    """Remove hidden characters from every text under a key of `keys`, at any depth of a JSON value.
 
     Returns:
         The same object if that changes nothing.
@@ -78,7 +78,7 @@ def _replace_hidden(text: str, replace: Callable[[str], str]) -> str:
 
 
 def _joins(text: str, offset: int) -> bool:
-    """Return whether a joiner is where scripts and emoji need one: between non-ASCII characters."""
+    """Return whether a joiner is where scripts and emoji need it: between non-ASCII characters."""
     if text[offset] not in _JOINERS or not 0 < offset < len(text) - 1:
         return False
     before, after = text[offset - 1], text[offset + 1]

@@ -1,6 +1,6 @@
-"""Find the origins of a tree's images, and those that a host would block.
+"""Find the origins of a tree's images, and the origins blocked by a host.
 
-A host loads images only from the origins that a widget declares. Otherwise the author of an
+A host loads images only from the declared origins of a widget. Otherwise the author of an
 argument could learn, from the requests for an image, who looks at the widget.
 
 Source: MCP Apps 2026-01-26, "Content Security Policy".
@@ -44,10 +44,10 @@ _CAPTURES = frozenset({"endset", "endmacro", "endcall", "endfilter", "filter"})
 
 @lru_cache(maxsize=512)
 def find_literal_origins(text: str, is_template: bool) -> frozenset[str]:
-    """Return the origins of images whose whole address a source states.
+    """Return the origins of images with a complete address in the source.
 
-    An address that contains an expression can carry an argument to its host, so the operator must
-    name that origin. The same holds of a string within an expression, which may become a part of
+    An address with an expression can carry an argument to its host, so the operator must
+    name its origin. The same holds of a string within an expression, possibly a part of
     an address.
 
     Args:
@@ -91,7 +91,7 @@ def _list_attributes(view: str) -> Iterator[str]:
 
 
 def _list_choices(value: Node) -> Iterator[str]:
-    """Yield the strings that an expression may be, as they are."""
+    """Yield the possible results of an expression, as they are."""
     from widgetd.core.template.jsx.syntax import unwrap  # noqa: PLC0415
 
     value = unwrap(value)
@@ -108,7 +108,7 @@ def _list_choices(value: Node) -> Iterator[str]:
 
 
 def find_blocked(origins: Collection[str], allowed: Collection[str]) -> tuple[str, ...]:
-    """Return those of `origins` that `allowed` does not admit, sorted."""
+    """Return the origins outside `allowed`, sorted."""
     return tuple(sorted(o for o in origins if not any(_admits(a, o) for a in allowed)))
 
 

@@ -1,4 +1,4 @@
-"""Limits of one widget's texts, queries, samples, programs and trees."""
+"""Limits of a widget's texts, queries, samples, programs and trees."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ class WidgetLimits:
         tool_name_chars: A tool's name: hosts prefix their server's, and some allow 64 in all.
         description_chars: A generated description: every list of tools pays for it.
         described_parts: Choices or fields in the note on a field.
-        question_chars: A question that confirms an action.
-        summary_chars: A summary; the model reads it again in every later turn.
+        question_chars: A question before an action.
+        summary_chars: A summary. The model reads it again in every later turn.
         summary_fact_chars: The fact `summary`: 25 tokens.
         summary_fields: Fields in a generated summary.
         key_parts: Parts of a dotted key: `tomllib` needs time and memory in proportion to their
             square.
         derived_steps: Steps charged for each evaluation of a derived argument.
         state_bytes: The local state of a page, as JSON.
-        feeds: Upstreams that fill one widget.
+        feeds: Upstreams of a widget.
         query_chars: A JMESPath expression.
         query_depth: Nested levels of an expression.
-        query_values: Steps of one evaluation, and values in its result.
+        query_values: Steps of an evaluation, and values in its result.
         many_elements: Elements of a list in the state `many`.
-        varied_texts: Texts of a sample that are varied, each validated by itself.
-        compiled_widgets: Widgets that keep their compiled parts.
-        action_tokens: Tokens of all actions in a template; beyond it only types are read.
-        tried_forms: Forms tried that send the same action with the same payload.
-        nested_forms: Nested forms, which HTML does not have.
+        varied_texts: Texts of a sample to vary, each validated by itself.
+        compiled_widgets: Widgets with compiled parts.
+        action_tokens: Tokens of all actions in a template. Beyond it only types are read.
+        tried_forms: Forms tried with the same action and the same payload.
+        nested_forms: Nested forms, forbidden in HTML.
         cached_findings: Cached findings per type of component.
-        listed_values: Values that a finding lists; of more it names the nearest.
+        listed_values: Values listed in a finding. Of more it names the nearest.
         program_bytes: The program of a page, as JSON.
-        program_depth: Levels of a schema that a program describes.
-        program_schemas: Parts of a schema that a program describes.
-        tree_depth: Levels of a tree that orjson can write, and pydantic but for one.
-        tree_icons: Icons of one tree.
+        program_depth: Levels of a schema described in a program.
+        program_schemas: Parts of a schema described in a program.
+        tree_depth: Levels of a tree. orjson can write them, and pydantic all but the last.
+        tree_icons: Icons of a tree.
         tool_icon_chars: The data URI of a tool's icon.
     """
 

@@ -1,4 +1,4 @@
-"""Local state: names that a template reads beside its arguments, and actions that assign them.
+"""Local state: names beside the arguments of a template, and actions to assign them.
 
     [state]
     showAll = false
@@ -6,7 +6,7 @@
     [local."filter.toggle"]
     showAll = "not showAll"
 
-A local action changes only what its page shows. The page evaluates the expressions itself; for a
+A local action changes only its own page. The page evaluates the expressions itself. For a
 page without a program the server does. The expressions read the arguments, the state before the
 action, and its payload.
 """
@@ -37,18 +37,18 @@ PAYLOAD: Final = "payload"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocalState:
-    """The compiled state and local actions of one widget.
+    """The compiled state and local actions of a widget.
 
     Attributes:
-        initial: The state of a page that was just opened, by name.
-        actions: By type, the expression of each name that the action assigns.
+        initial: The state of a newly opened page, by name.
+        actions: By type, the expression of each name assigned by the action.
     """
 
     initial: Mapping[str, Any]
     actions: Mapping[str, Mapping[str, Expression]]
 
     def complete(self, state: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the state that a page sent, with the names that it left out.
+        """Return the state sent by a page, with its missing names.
 
         Raises:
             CallError: It has a name that the widget's state lacks (W2002), or is too large (W2403).
@@ -125,7 +125,7 @@ def compile_local_state(
 
     Raises:
         WidgetError: A name of the state is an argument or cannot be read (W1610), an action is
-            local and described in `[actions]` (W1611), it assigns a name that the state lacks
+            local and described in `[actions]` (W1611), it assigns a name outside the state
             (W1612), or an expression cannot be read.
     """
     for name in sidecar.state:

@@ -37,8 +37,8 @@ def make_tool_name(name: str, path: str) -> str:
     """Make the tool's name of the widget called `name` in the file at `path`.
 
     Returns:
-        `flight_tracker` for `Flight Tracker`; made from the file's stem if the name is empty or
-        Studio's default, and `widget_<hash of the path>` if that is empty, too.
+        `flight_tracker` for `Flight Tracker`. Made from the file's stem if the name is empty or
+        Studio's default, and `widget_<hash of the path>` if the stem is empty, too.
     """
     own = "" if is_default(name) else slugify(name)
     digest = blake2b(path.encode(), digest_size=4).hexdigest()
@@ -46,7 +46,7 @@ def make_tool_name(name: str, path: str) -> str:
 
 
 def slugify(text: str) -> str:
-    """Convert `text` to lower-case ASCII words joined by `_`; empty if no letter is left."""
+    """Convert `text` to lower-case ASCII words joined by `_`, empty if no letter is left."""
     ascii_text = anyascii(text).lower()
     cleaned = _NOT_OF_A_TOOL.sub("", _SEPARATOR.sub("_", ascii_text))
     if not cleaned.strip("_"):
@@ -55,7 +55,7 @@ def slugify(text: str) -> str:
 
 
 def is_default(name: str) -> bool:
-    """Return whether `name` is Studio's default, which distinguishes no widget from another."""
+    """Return whether `name` is Studio's default, the same for many widgets."""
     return name.strip().casefold() == DEFAULT_NAME.casefold()
 
 
@@ -76,12 +76,12 @@ def stem(path: str) -> str:
 
 
 def folders(path: str) -> tuple[str, ...]:
-    """Return the subfolders of the file, which are its tags: `travel/x.widget` → `travel`."""
+    """Return the subfolders of the file as its tags: `travel/x.widget` → `travel`."""
     return PurePosixPath(path).parent.parts
 
 
 def sort_by_preference(paths: Iterable[str]) -> list[str]:
-    """Sort the files that claim one tool name; the first gets it, in whatever order they come.
+    """Sort the claimants of a tool name. The first gets it, in whatever order they come.
 
     A copy numbered by a browser, as in `name (1).widget`, never wins against its original.
     """

@@ -1,6 +1,6 @@
 """The program of a widget's page: all it needs to draw the widget from raw arguments.
 
-    {"n": 9, "a": {"rows": 1}, "b": [...],           the template, or "e", one expression
+    {"n": 9, "a": {"rows": 1}, "b": [...],           the template, or "e", an expression
      "commas": true,                                 its commas may have to be set right
      "defaults": {"p": {"title": {"d": "Orders"}}},  what the schema fills in
      "kinds": {"k": "o", "p": {"count": "n"}},       how slips of models are read
@@ -9,8 +9,8 @@
      "local": {"toggle": {"all": {"n": 2, ...}}},    what local actions assign
      "icons": {"lucide:car": [["path", {...}]]}}
 
-A program discloses the template to every client that may read the page. What the page could
-not draw as the server does has no program, and is drawn from results, as ever.
+A program discloses the template to every client of the page. A widget that the page could not
+draw exactly as the server has no program, and is drawn from results, as ever.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 class WidgetParts(Protocol):
-    """The parts of a widget that its page is made of; each is compiled on first use."""
+    """The parts of a widget in its page, each compiled on first use."""
 
     definition: Definition
 
@@ -52,7 +52,7 @@ class WidgetParts(Protocol):
 
 
 class NoProgramError(Exception):
-    """A widget cannot be drawn by its page alone; the message says why, as a clause."""
+    """A widget cannot be drawn by its page alone. The message says why, as a clause."""
 
 
 class MissingOperationError(NoProgramError):
@@ -116,7 +116,7 @@ def program_or_empty(widget: WidgetParts) -> bytes:
 
 
 def program_digest(program: bytes) -> str:
-    """Return the digest by which a page knows results of its own program; empty without one."""
+    """Return the digest by which a page knows results of its own program, or an empty text."""
     return blake2b(program, digest_size=6).hexdigest() if program else ""
 
 
@@ -137,7 +137,7 @@ def _view_digest() -> str:
 
 
 def _encode(program: Program) -> dict[str, Any]:
-    # A start whose widgets are proven makes no program.
+    # A start with proven widgets makes no program.
     from widgetd.core.template.ir import to_json  # noqa: PLC0415
     from widgetd.core.template.vocabulary import (  # noqa: PLC0415
         describe_operation,
@@ -150,7 +150,7 @@ def _encode(program: Program) -> dict[str, Any]:
             source=program,
             place=missing.place,
         )
-    is_body = type(program.root) is tuple  # an operation is a named one
+    is_body = type(program.root) is tuple  # an operation is a named tuple
     encoded: dict[str, Any] = {"n": program.size, "a": dict(program.arguments)}
     if program.may_need_commas:
         encoded["commas"] = True
@@ -201,7 +201,7 @@ def _describe_kind(_: Subschema, target: Mapping[str, Any], description: dict[st
 
 
 def _walk(schema: Schema, describe: _Describe) -> Any:
-    """Describe a schema, its properties as `p` and items as `i`; of a kind alone, return that.
+    """Describe a schema, its properties as `p` and items as `i`. A kind alone is returned itself.
 
     A recursive schema is followed to some depth.
 

@@ -1,10 +1,10 @@
-"""Evaluate JMESPath within a budget; no other module imports jmespath.
+"""Evaluate JMESPath within a budget. No other module imports jmespath.
 
-Authors of files write the expressions and other servers the values; neither is trusted. jmespath
+Authors of files write the expressions and other servers the values. Neither is trusted. jmespath
 shares values instead of copying them, so `[@,@]|[@,@]|…` stays small until something walks it:
 each walk is charged here before it starts, and the result is a copy of a bounded number of values.
 
-Source: JMESPath specification 2022; jmespath 1.1.
+Source: JMESPath specification 2022, and jmespath 1.1.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ class Query:
 
     Attributes:
         text: The expression.
-        names: The fields that it names, at any depth.
-        reads_all: Whether it may read fields that it does not name.
+        names: The fields named in it, at any depth.
+        reads_all: Whether it may read fields without naming them.
     """
 
     def __init__(self, text: str, parsed: dict[str, Any]) -> None:
@@ -41,7 +41,7 @@ class Query:
         self._parsed = parsed
 
     def find(self, value: Any) -> Any:
-        """Evaluate the expression on the JSON `value`; return a copy of the result, or None.
+        """Evaluate the expression on the JSON `value`, and return a copy of the result, or None.
 
         Raises:
             CallError: It cannot be evaluated on this, or not within its budget (W5007).
@@ -75,14 +75,14 @@ def compile_query(text: str) -> Query:
     """Compile an expression.
 
     Raises:
-        WidgetError: It cannot be parsed, is too long or nests too deeply (W1602); the finding says
+        WidgetError: It cannot be parsed, is too long or nests too deeply (W1602). The finding says
             where in it.
     """
     if len(text) > LIMITS.query_chars:
         problem = f"the expression is longer than {LIMITS.query_chars:,} characters"
         raise _build_error(problem, "write a shorter one")
     try:
-        # Not `jmespath.compile`, whose cache keeps every text that was ever tried.
+        # Not `jmespath.compile`, because its cache keeps every text ever tried.
         parsed = Parser()._do_parse(text).parsed  # noqa: SLF001 - see above
     except (ValueError, RecursionError, AttributeError, TypeError) as error:
         before = text[: getattr(error, "lex_position", None) or 0]
@@ -111,7 +111,7 @@ def compile_queries(texts: Mapping[str, str], at: str) -> Mapping[str, Query]:
     """Compile the expressions below the JSON pointer `at`.
 
     Raises:
-        WidgetError: One cannot be used (W1602).
+        WidgetError: An expression cannot be used (W1602).
     """
     queries = {}
     for name, text in texts.items():
@@ -152,7 +152,7 @@ class _SpentError(Exception):
 
 
 class _Interpreter(TreeInterpreter):  # type: ignore[misc]  # jmespath has no types
-    """An evaluation of one expression that counts its steps."""
+    """An evaluation of an expression, with a count of its steps."""
 
     def __init__(self) -> None:
         super().__init__()

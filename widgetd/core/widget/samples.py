@@ -1,7 +1,6 @@
-"""List arguments to try a widget with: its author's, and generated ones.
+"""List arguments to try a widget with: its author's, and generated samples.
 
-The schema admits all but the author's own. A sample that the schema leaves no room for is absent
-rather than empty.
+The schema admits all but the author's own. An impossible sample is absent rather than empty.
 """
 
 from __future__ import annotations
@@ -47,8 +46,8 @@ class Sample:
     Attributes:
         name: As `the example 'on time'`, or `the required fields only`.
         arguments: The arguments, by property.
-        authored: Whether a person wrote them, so that their values mean something.
-        path: The file that contains them; empty for the widget's own.
+        authored: Whether a person wrote them, so their values mean something.
+        path: The file with the sample, empty for the widget's own.
         at: Their JSON pointer in it.
     """
 
@@ -59,7 +58,7 @@ class Sample:
     at: str = ""
 
     def place(self, view: str) -> tuple[int | None, int | None]:
-        """Return the line and column of its constant in the JSX; None if it stands elsewhere."""
+        """Return the line and column of its constant in the JSX, None if it stands elsewhere."""
         at = view.find(_CONSTANT) if self.name == _CONSTANT else -1
         return (None, None) if at < 0 else line_and_column(view, at)
 
@@ -93,7 +92,7 @@ def list_authored(definition: Definition) -> Iterator[Sample]:
 
 
 def filter_admitted(widget: Widget, samples: Iterable[Sample]) -> Iterator[Sample]:
-    """Yield those of an author's samples that the schema admits."""
+    """Yield the valid samples."""
     return (sample for sample in samples if widget.schema.admits(dict(sample.arguments)))
 
 

@@ -1,8 +1,8 @@
-"""Parse a sidecar: a TOML file beside a widget, for settings that a Studio file cannot express.
+"""Parse a sidecar: a TOML file beside a widget, for settings without a place in a Studio file.
 
     Flight Tracker.widget  ←  Flight Tracker.widget.toml
 
-Only shapes are checked here; whether an expression compiles or an example fits the schema is
+Only shapes are checked here. Whether an expression compiles or an example fits the schema is
 checked with the widget.
 """
 
@@ -51,7 +51,7 @@ Part = TypeVar("Part", bound=SidecarPart)
 
 
 class SidecarExample(SidecarPart):
-    """Arguments that show the widget in one of its states."""
+    """Arguments that show the widget in a certain state."""
 
     name: str = Field(default="", description="what the gallery calls it")
     arguments: Mapping[str, Any] = Field(description="as a model would send them")
@@ -66,7 +66,7 @@ class ActionCheck(SidecarPart):
 
 
 class ActionNote(SidecarPart):
-    """The meaning of an action, and the tool of an upstream that does it."""
+    """The meaning of an action, and its tool of an upstream."""
 
     description: str = Field(default="", description="what it means when the user takes it")
     checks: tuple[ActionCheck, ...] = Field(default=(), description="what its payload must satisfy")
@@ -97,13 +97,13 @@ class ActionNote(SidecarPart):
 
 
 class JmesPath(SidecarPart):
-    """An expression in JMESPath, which can make lists of objects."""
+    """An expression in JMESPath, able to make lists of objects."""
 
     jmespath: str
 
 
 class FeedPart(SidecarPart):
-    """The source of a widget's arguments: the asked ones, and the upstream that has the rest."""
+    """The source of a widget's arguments: the caller's, and the upstream with the rest."""
 
     name: str = Field(
         default="",
@@ -162,7 +162,7 @@ class FeedPart(SidecarPart):
 
 
 class Sidecar(SidecarPart):
-    """The settings of a sidecar; absent ones have their defaults."""
+    """The settings of a sidecar. Absent settings have their defaults."""
 
     description: str | None = Field(
         default=None, description="what the widget shows, and when a model should use it"
@@ -274,11 +274,11 @@ class Sidecar(SidecarPart):
 
 
 def read_sidecar(source: Source | None) -> Sidecar:
-    """Parse a sidecar; return the defaults if there is none.
+    """Parse a sidecar, or return the defaults if there is none.
 
     Raises:
         WidgetError: It is not TOML (W1111), has an unknown key (W1112) or an unusable value
-            (W1113); the finding's path is the sidecar's, and its line the key's.
+            (W1113). The finding's path is the sidecar's, and its line the key's.
     """
     if source is None:
         return _DEFAULTS
@@ -343,7 +343,7 @@ _VERSION = compile_pattern(VERSION)
 
 
 class _NotFiniteError(Exception):
-    """An infinity or NaN, which TOML has and JSON does not."""
+    """An infinity or NaN, valid in TOML but not in JSON."""
 
     def line(self, text: str) -> int | None:
         """Return the line of its first occurrence as a value."""
@@ -379,7 +379,7 @@ def _build_toml_error(text: str, error: tomllib.TOMLDecodeError) -> WidgetError:
 
 def _build_value_error(text: str, model: type[SidecarPart], error: ErrorDetails) -> WidgetError:
     loc, line = error["loc"], find_line(text, pointer(*error["loc"]))
-    if loc[0] == "summary_data":  # drop the branch of the union, which an author does not know
+    if loc[0] == "summary_data":  # drop the branch of the union, unknown to an author
         loc = loc[:2]
     key = ".".join(str(part + 1 if isinstance(part, int) else part) for part in loc)
     if error["type"] == _UNKNOWN:
@@ -397,7 +397,7 @@ def _build_value_error(text: str, model: type[SidecarPart], error: ErrorDetails)
 
 
 def _find_owner(model: type[SidecarPart], loc: Path) -> type[SidecarPart]:
-    """Return the part that the last key of `loc` was written into."""
+    """Return the part with the last key of `loc`."""
     owner: Any = model
     for part in (*loc[:-1], None):
         # The last of `Mapping[str, Part]`, the first of `tuple[Part, ...]`.
@@ -418,10 +418,10 @@ _PATTERNS: Mapping[str, str] = {
 
 
 def find_line(text: str, at: str) -> int | None:
-    """Return the line of the key at the JSON pointer `at`, or of the innermost one around it.
+    """Return the line of the key at the JSON pointer `at`, or of the innermost key around it.
 
     Returns:
-        From 1; None if no part of the path has a line.
+        From 1, None if no part of the path has a line.
     """
     lines = {pointer(*path): line for line, path in _iterate_keys(text)}
     while at and at not in lines:
@@ -432,7 +432,7 @@ def find_line(text: str, at: str) -> int | None:
 # Possessive, or a long line of spaces would be matched in every possible way.
 _HEADER = compile_pattern(r"\A\s*+\[(\[?)([^\[\]]++)\]")
 _LIST = compile_pattern(r"=[ \t]*\[[ \t]*(?:#.*)?$")
-# A string that nothing closes ends with the line: starting again behind its quote is quadratic.
+# An unclosed string ends with the line: starting again behind its quote is quadratic.
 _STRING = compile_pattern(r"""(?:"(?:[^"\\]|\\.)*+["\\]?|'[^']*+'?)""")
 _KEY = compile_pattern(r"\A\s*+([^#=\[\]{}\s][^#=\[\]{}]*+)=")
 
@@ -440,7 +440,7 @@ _KEY = compile_pattern(r"\A\s*+([^#=\[\]{}\s][^#=\[\]{}]*+)=")
 def _iterate_keys(text: str) -> Iterator[tuple[int, Path]]:
     """Yield each line that names a key or a table, with its path.
 
-    A list whose elements stand on lines of their own yields the line of each text. Keys inside
+    A list with elements on lines of their own yields the line of each text. Keys inside
     inline tables are not distinguished.
     """
     table: Path = ()
@@ -499,9 +499,9 @@ Precedence = tuple[tuple[int, ...], tuple[object, ...]]
 
 
 def parse_precedence(version: str) -> Precedence | None:
-    """Return a key that sorts versions, `1.5.0-beta.2`, `1.5.0`, `1.10`; None if it is no version.
+    """Return a key that sorts versions, `1.5.0-beta.2`, `1.5.0`, `1.10`, or None for other texts.
 
-    Source: Semantic Versioning 2.0.0, section 11; fewer or more than three numbers are accepted.
+    Source: Semantic Versioning 2.0.0, section 11. Fewer or more than three numbers are accepted.
     """
     if _VERSION.match(version) is None or version.endswith("\n"):
         return None

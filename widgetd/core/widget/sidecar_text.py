@@ -19,10 +19,10 @@ _SCHEMA = "#:schema"
 
 
 def set_values(text: str, values: Mapping[str, Value]) -> str:
-    """Set top-level keys of `text` to `values`; an empty value removes its key.
+    """Set top-level keys of `text` to `values`. An empty value removes its key.
 
     Args:
-        text: A sidecar; empty if there is none.
+        text: A sidecar, empty if there is none.
         values: The values, by key.
 
     Raises:
@@ -38,7 +38,7 @@ def set_values(text: str, values: Mapping[str, Value]) -> str:
         elif document[key] != value:
             document[key] = _build_item(value)
     written, added = document.as_string(), new.as_string()
-    # New keys go to the top, because tables follow the last key; but editors expect the reference
+    # New keys go to the top, because tables follow the last key. But editors expect the reference
     # to a schema in the first line.
     first, line, rest = written.partition("\n")
     return f"{first}{line}{added}{rest}" if first.startswith(_SCHEMA) else added + written

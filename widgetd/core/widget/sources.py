@@ -31,7 +31,7 @@ class Drawing(Protocol):
 
     @property
     def names(self) -> frozenset[str]:
-        """Return the names of the arguments that it reads."""
+        """Return the names of its arguments."""
 
     def render(self, arguments: Mapping[str, Any]) -> str:
         """Return the JSON of the tree for `arguments`."""
@@ -45,17 +45,17 @@ class Drawing(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """The source of a file that is rendered, and the reason.
+    """The rendered source of a file, and the reason.
 
     Attributes:
-        source: The source; empty if the file holds no JSX, so that there is no choice.
+        source: The source, empty if the file holds no JSX, so there is no choice.
         reason: Why: the sidecar asks for it, there is no template, the template cannot be
             compiled, the exporter lost some of the JSX, the template was edited, or the JSX
-            cannot be compiled; empty if the two agree as far as was compared.
-        fault: The fault of the source that cannot be compiled.
-        edits: The first differences of the template from what the exporter makes of the JSX.
-        losses: The first differences of what the exporter makes of the JSX from the JSX.
-        blame: Which source was changed after the export, as far as the preview tells.
+            cannot be compiled. Empty if the two agree as far as was compared.
+        fault: The compile error of the other source.
+        edits: The first differences of the template from the exporter's result of the JSX.
+        losses: The first differences of the exporter's result of the JSX from the JSX.
+        blame: The source changed after the export, as far as the preview tells.
     """
 
     source: Source | Literal[""]

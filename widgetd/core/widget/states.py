@@ -2,10 +2,10 @@
 
     sample -> preview as it stands -> first example -> one of each -> many of each
 
-The sample is the first of these that shows something. The later states vary it, and use the schema
+The sample is the first of these with visible content. The later states vary it, and use the schema
 only if no valid sample exists: shortening, repeating or rewording keeps the author's values
-together, as the rows of a table keep the keys of its columns. A change that the schema does not
-admit is not made.
+together, as the rows of a table keep the keys of its columns. A change outside the schema is not
+made.
 """
 
 from __future__ import annotations
@@ -53,12 +53,12 @@ _EMOJI = "🎉 👩🏽‍🚀 ✈️ 🏳️‍🌈 🍜 👨‍👩‍👧‍�
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class State:
-    """One state in which people look at a widget.
+    """A state in which people look at a widget.
 
     Attributes:
         key: Its name in an address: `sample`, `example-2`, `many`.
         label: Its name for people.
-        locale: The language to show it in; empty for the browser's own.
+        locale: The language to show it in, empty for the browser's own.
     """
 
     key: str
@@ -71,10 +71,10 @@ class ShownState:
     """The content of a state.
 
     Attributes:
-        arguments: The widget's arguments; for a preview, the start of variations.
+        arguments: The widget's arguments. Of a preview, the start of variations.
         label: Its name for people.
-        note: A sentence about it; empty if there is nothing to say.
-        render: The finished render if no call would produce it; None if a call does.
+        note: A sentence about it, or empty.
+        render: The finished render if no call would produce it, None if a call does.
     """
 
     arguments: Mapping[str, Any]
@@ -107,7 +107,7 @@ def list_states(widget: Widget) -> tuple[State, ...]:
 
 
 def find_state(widget: Widget, key: str) -> State:
-    """Return the state of that key.
+    """Return the state of this key.
 
     Raises:
         CallError: The widget has no such state (W4402).
@@ -120,7 +120,7 @@ def find_state(widget: Widget, key: str) -> State:
 
 
 def show_state(widget: Widget, key: str) -> ShownState:
-    """Return the content of the state `key`; the sample if that state cannot be made."""
+    """Return the content of the state `key`, or the sample if it cannot be made."""
     for number, example in enumerate(widget.definition.sidecar.examples, 1):
         if key == f"example-{number}":
             return ShownState(arguments=example.arguments)
@@ -139,7 +139,7 @@ def show_state(widget: Widget, key: str) -> ShownState:
 
 
 def _choose(widget: Widget, candidates: Iterator[ShownState]) -> ShownState:
-    """Return the first that shows something."""
+    """Return the first with visible content."""
     shows = (candidate for candidate in candidates if not _is_blank(widget, candidate))
     return next(shows, None) or ShownState(arguments=widget.example)
 
@@ -156,7 +156,7 @@ def _list_candidates(widget: Widget) -> Iterator[ShownState]:
             label, drawn = "Sample, which does not fit", _build_render(widget.tree(state), state)
             yield ShownState(arguments=state, label=label, note=_UNFIT, render=drawn)
     if preview is not None:
-        # The tree that Studio made of its own sample, unchanged from the file.
+        # Studio's tree of its own sample, unchanged from the file.
         called = _choose_arguments(widget)
         with suppress(WidgetError):
             drawn = _build_render(tree(orjson.dumps(preview)), called)
@@ -165,7 +165,7 @@ def _list_candidates(widget: Widget) -> Iterator[ShownState]:
 
 
 def _list_callable(widget: Widget) -> Iterator[ShownState]:
-    """Yield arguments that calls can be made with, other than Studio's sample."""
+    """Yield valid arguments, other than Studio's sample."""
     yield from (ShownState(arguments=arguments) for arguments in widget.examples)
     # Without a schema anything is valid, so sample what the template reads.
     schema = widget.schema if widget.definition.schema else _infer_schema(widget)
@@ -315,7 +315,7 @@ def _hold_names(elements: list[Any], names: frozenset[str]) -> bool:
 
 
 def _find_distinguishing(schema: Schema, sample: Arguments, path: Path) -> frozenset[str]:
-    """Find the properties in which the elements of a list differ, and may differ further."""
+    """Find the different properties of the elements of a list that may differ further."""
     elements = _get_at(sample, path)
     if not all(isinstance(element, Mapping) for element in elements):
         return frozenset({""})

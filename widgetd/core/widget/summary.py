@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """The compiled summary and data of one widget.
+    """The compiled summary and data of a widget.
 
     Attributes:
-        definition: What the author says of it.
+        definition: The author's words.
         expressions: Values of the data, by name.
         queries: The same in JMESPath.
-        template: The author's summary; None without one.
+        template: The author's summary, if any.
         required: The arguments in a generated summary.
     """
 
@@ -46,7 +46,6 @@ class Summary:
     required: tuple[str, ...]
 
     def text(self, arguments: Mapping[str, Any]) -> str:
-        """Return one short text for the model."""
         title = self.definition.title
         public = remove_paths(arguments, self.definition.sidecar.sensitive)
         text = ""
@@ -66,14 +65,14 @@ class Summary:
         return text[: LIMITS.summary_chars - 1].rstrip() + "…"
 
     def facts(self, arguments: Mapping[str, Any], text: str) -> dict[str, Any]:
-        """Return a short `summary` and what the sidecar names, without absent values.
+        """Return a short `summary` and the sidecar's facts, without absent values.
 
         Hosts that put structured content before the model hide `text` from it.
 
         Args:
             arguments: The arguments of the render.
-            text: The text for the model, from which the fact is shortened unless the sidecar
-                has a fact of that name.
+            text: The text for the model, shortened to the fact `summary` unless the sidecar
+                has a fact of this name.
         """
         public = remove_paths(arguments, self.definition.sidecar.sensitive)
         values: dict[str, Any] = {}

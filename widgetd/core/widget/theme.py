@@ -1,7 +1,7 @@
 """The theme of a widgets folder, `theme.toml`: colors, fonts and radii for every widget.
 
-It becomes the style variables that hosts use, in both themes. The view's table `palette.json`
-lists those that are read, with the tokens that each stands for.
+It becomes the style variables of hosts, in both themes. The view's table `palette.json`
+lists the variables in use, with their tokens.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ class Theme:
 
     Attributes:
         variables: `{"light": {"--color-text-primary": "#431407", ...}, "dark": {...}}`.
-        json: The same as JSON; empty without a theme.
-        findings: The texts that are hard to read.
+        json: The same as JSON, empty without a theme.
+        findings: The texts with little contrast.
     """
 
     variables: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
@@ -87,7 +87,7 @@ def read_theme(source: Source) -> Theme:
 def _check_contrast(
     source: Source, variables: Mapping[str, Mapping[str, str]]
 ) -> Iterator[Finding]:
-    """Yield each text that is hard to read, with the nearest color that is not (W1417)."""
+    """Yield each text with too little contrast, and the nearest readable color (W1417)."""
     for mode, colors in variables.items():
         for name, text in colors.items():
             behind = colors.get(_ACCENT if name == _ON_ACCENT else _BACKGROUND)
@@ -107,7 +107,7 @@ def _check_contrast(
 
 
 def _find_readable(text: str, behind: str) -> str:
-    """Return the color nearest to `text` that can be read on `behind`."""
+    """Return the readable color on `behind` nearest to `text`."""
     end = max(("#000000", "#ffffff"), key=lambda color: contrast(color, behind))
     for percent in range(101):
         parts = zip(_read_parts(text), _read_parts(end), strict=True)

@@ -4,7 +4,7 @@
 
 A widget knows nothing of folders, tools or time, and never changes: each part is a pure function of
 the definition, made on first use. Before a widget is served, the proof makes every part once, so
-that none can fail in a call. The parts are then released, because most of many widgets are never
+none can fail in a call. The parts are then released, because most of many widgets are never
 called.
 """
 
@@ -66,15 +66,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Render:
-    """The result of one call.
+    """The result of a call.
 
     Attributes:
         tree: The widget root, `{"type": "Card", "children": [...]}`.
         json: The same as JSON.
         arguments: The template's arguments: coerced, with defaults filled in, and the state.
-        steps: The steps that the template took.
-        coerced: One sentence for each coerced value.
-        valid: The arguments as they were validated, before anything was filled in; None if no
+        steps: The steps of the template.
+        coerced: A sentence for each coerced value.
+        valid: The arguments after validation, before anything was filled in. None if no
             call drew the tree.
     """
 
@@ -88,14 +88,14 @@ class Render:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proof:
-    """The results of proving a widget; enough to list it without parsing its file.
+    """The results of proving a widget, enough to list it without parsing its file.
 
     Attributes:
         names: The names of its definition.
         description: Its purpose in a sentence or two, for a model to choose by.
         listing: Identifies the content of its entry in a list of tools.
-        entry: Its entry in a list of tools, as JSON; empty if it was not admitted.
-        source: The source that is drawn; empty if the file has no JSX, so that there is no choice.
+        entry: Its entry in a list of tools, as JSON, empty if it was not admitted.
+        source: The drawn source, empty if the file has no JSX, so there is no choice.
         page: The digest of its page.
     """
 
@@ -108,7 +108,7 @@ class Proof:
 
 
 class Widget:
-    """One widget, as served.
+    """A widget, as served.
 
     Attributes:
         definition: The content of the file and its sidecar.
@@ -116,9 +116,9 @@ class Widget:
         folder: The folder of its file, where a program loaded it.
 
     Args:
-        choose: Chooses the source to render; `widgetd.core.studio.choose` in all of widgetd.
+        choose: Chooses the source to render, `widgetd.core.studio.choose` in all of widgetd.
         proof: The results of an earlier proof, if there was one.
-        check_jsx: Called before unproven JSX is parsed in this process; None for no check.
+        check_jsx: Called before unproven JSX is parsed in this process. None: no check.
     """
 
     def __init__(
@@ -139,17 +139,17 @@ class Widget:
 
     @cached_property
     def choice(self) -> Choice:
-        """The file's source that is drawn, and the reason."""
+        """The file's drawn source, and the reason."""
         return self._choose(self)
 
     @property
     def source(self) -> Source | Literal[""]:
-        """The source that is drawn; empty if the file has no JSX, so that there is no choice."""
+        """The drawn source, empty if the file has no JSX, so there is no choice."""
         return self.choice.source if self._proof is None else self._proof.source
 
     @cached_property
     def drawing(self) -> Drawing:
-        """The compiled source that makes the output: the file's template or its JSX."""
+        """The compiled source of the output: the file's template or its JSX."""
         return self.view if self.source == "view" else self.template
 
     @property
@@ -180,7 +180,7 @@ class Widget:
     def schema(self) -> Schema:
         """The compiled argument schema."""
         written = self.definition.schema
-        if written is None:  # an object with the properties that the template reads
+        if written is None:  # an object with the template's properties
             try:
                 names = self.template.names if self.definition.template.strip() else self.view.names
             except WidgetError:
@@ -212,20 +212,19 @@ class Widget:
 
     @cached_property
     def bound_actions(self) -> Mapping[str, BoundAction]:
-        """The actions that tools of upstreams do, by type."""
+        """The actions done by tools of upstreams, by type."""
         with self._errors_within(file=SUFFIX):
             return compile_bound_actions(self.definition.sidecar, limits=self.limits)
 
     @cached_property
     def local(self) -> LocalState:
-        """The compiled local state and the actions that change it."""
         properties = self.schema.advertised["properties"]
         with self._errors_within(file=SUFFIX):
             return compile_local_state(self.definition.sidecar, properties, limits=self.limits)
 
     @cached_property
     def feed(self) -> Feed | None:
-        """The compiled feed; None if the caller brings all arguments."""
+        """The compiled feed, None if the caller brings all arguments."""
         parts, schema = self.definition.sidecar.feeds, self.schema
         with self._errors_within(file=SUFFIX):
             return compile_feed(parts, schema, limits=self.limits) if parts else None
@@ -248,7 +247,7 @@ class Widget:
 
     @property
     def icon(self) -> str:
-        """The icon of the tool, as a data URI; empty if the drawn source names none."""
+        """The icon of the tool, as a data URI, empty if the drawn source names none."""
         definition = self.definition
         return make_tool_icon(definition.view if self.source == "view" else definition.template)
 
@@ -264,14 +263,14 @@ class Widget:
 
     @property
     def entry(self) -> bytes:
-        """Its entry in a list of tools, as JSON; empty if it was not admitted."""
+        """Its entry in a list of tools, as JSON, empty if it was not admitted."""
         return self.prove().entry
 
     def prove(self) -> Proof:
-        """Compile every part, so that none can fail later; return the proof, cached.
+        """Compile every part, so none can fail later, and return the proof, cached.
 
         Raises:
-            WidgetError: A part fails; the finding says where in the file and why.
+            WidgetError: A part fails. The finding says where in the file and why.
         """
         if self._proof is None:
             self.compile()
@@ -291,10 +290,10 @@ class Widget:
         return self._proof
 
     def compile(self) -> None:
-        """Make every part, so that a call need not.
+        """Make every part, so a call need not.
 
         Raises:
-            WidgetError: One cannot be made.
+            WidgetError: A part cannot be made.
         """
         _ = self.drawing, self.schema, self.summary, self.filler, self.checks, self.local
         _ = self.feed, self.bound_actions
@@ -304,14 +303,14 @@ class Widget:
         self._proof = replace(self.prove(), entry=entry)
 
     def release(self) -> None:
-        """Drop all parts; each is made again on its next use."""
+        """Drop all parts. Each is made again on its next use."""
         for name, attribute in vars(type(self)).items():
             if isinstance(attribute, cached_property):
                 vars(self).pop(name, None)
 
     @contextmanager
     def _errors_within(self, pointer: str = "", *, file: str = "") -> Iterator[None]:
-        """Add the place to errors raised inside: in the file, or in the one with this suffix."""
+        """Add the place to errors raised inside: in the file, or in the file with this suffix."""
         try:
             yield
         except WidgetError as error:
@@ -335,20 +334,20 @@ class Widget:
 
     @property
     def key(self) -> str:
-        """The digest of the content that this widget was compiled from."""
+        """The digest of the content behind this widget."""
         return self.definition.digest
 
     @property
     def example(self) -> Mapping[str, Any]:
-        """Valid arguments: the author's, else the smallest; empty if none are known.
+        """Valid arguments: the author's, else the smallest, empty if none are known.
 
-        The first example that shows more than an empty state, else the first.
+        The first example with more than an empty state, else the first.
         """
         return self.known_example or {}
 
     @cached_property
     def known_example(self) -> Mapping[str, Any] | None:
-        """The value of `example`; None if no valid arguments are known."""
+        """The value of `example`, None if no valid arguments are known."""
         return self.schema.telling if self._authors is None else self._authors
 
     @property
@@ -378,8 +377,8 @@ class Widget:
 
         Args:
             arguments: Valid arguments, by property.
-            identity: The source of ids; by default the arguments themselves.
-            state: The complete local state; None for the first one.
+            identity: The source of ids, by default the arguments themselves.
+            state: The complete local state, None for the initial state.
         """
         state = self.definition.sidecar.state if state is None else state
         return self.filler.fill(self.schema.with_defaults(dict(arguments)), identity, state)
@@ -392,7 +391,7 @@ class Widget:
         Args:
             arguments: The arguments, by property.
             strict: Do not coerce.
-            identity: The source of ids that the arguments leave out.
+            identity: The source of ids absent from the arguments.
 
         Raises:
             CallError: The arguments are invalid, or the template fails on them.
@@ -423,8 +422,8 @@ class Widget:
 
         Args:
             checked: The arguments.
-            identity: The source of ids that the arguments leave out.
-            state: The complete local state; None for the first one.
+            identity: The source of ids absent from the arguments.
+            state: The complete local state, None for the initial state.
 
         Raises:
             CallError: The template fails on them.
@@ -434,7 +433,7 @@ class Widget:
         try:
             root, json = parse_tree(output.text)
         except WidgetError as error:
-            # The error quotes the output around it, which may contain sensitive arguments.
+            # The error quotes the output around it, perhaps with sensitive arguments.
             reason = "" if self.definition.sidecar.sensitive else f": {error}"
             raise CallError("W2004", f"the template's output is no widget{reason}") from None
         return Render(
@@ -457,7 +456,7 @@ class Widget:
 
     @cached_property
     def Arguments(self) -> type[BaseModel]:  # noqa: N802 - it is a class, and named as one
-        """The arguments as a pydantic model, which admits what the schema admits."""
+        """The arguments as a pydantic model, equivalent to the schema."""
         name = self.definition.component
         return json_schema_to_pydantic(self.schema.advertised, f"{name}Model", f"{name}Arguments")
 
@@ -465,8 +464,8 @@ class Widget:
     def render(self) -> Callable[..., dict[str, Any]]:
         """Render keyword arguments to a tree, `{"type": "Card", "children": [...]}`.
 
-        Its signature has one annotated keyword parameter for each property that can be one; pass
-        the others as `**{"a-b": ...}`.
+        Its signature has an annotated keyword parameter for each property with a possible name.
+        Pass the others as `**{"a-b": ...}`.
 
         Raises:
             CallError: The arguments are invalid, or the template fails on them.
@@ -475,7 +474,7 @@ class Widget:
 
     @cached_property
     def build(self) -> Callable[..., DynamicWidgetRoot]:
-        """Render keyword arguments to a root that a ChatKit server can stream.
+        """Render keyword arguments to a root for a ChatKit server to stream.
 
         Raises:
             CallError: The arguments are invalid, or the template fails on them.
@@ -502,7 +501,7 @@ class Widget:
 
 @dataclass(frozen=True, slots=True)
 class _SchemaSource:
-    """The schema of a file, and the text that identifies it in a cache."""
+    """The schema of a file, and its text as a key in a cache."""
 
     path: str
     text: str
@@ -529,12 +528,12 @@ def _compile_template(path: str, text: str, limits: Limits) -> Template:  # noqa
 
 
 class CompiledCache:
-    """The most recently called widgets, which keep their compiled parts; others release them.
+    """The most recently called widgets with compiled parts. Others release them.
 
     The parts take most of a widget's memory, and are made again by the next call.
 
     Args:
-        most: The number of widgets that keep their parts.
+        most: The number of widgets with parts.
     """
 
     def __init__(self, most: int = LIMITS.compiled_widgets) -> None:
@@ -542,7 +541,7 @@ class CompiledCache:
         self._by_last_call: WeakKeyDictionary[Widget, None] = WeakKeyDictionary()
 
     def touch(self, widget: Widget) -> None:
-        """Record a call of `widget`, and release the one whose last call is oldest."""
+        """Record a call of `widget`, and release the widget with the oldest last call."""
         self._by_last_call.pop(widget, None)
         self._by_last_call[widget] = None
         if len(self._by_last_call) > self._most:

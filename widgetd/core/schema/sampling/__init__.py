@@ -1,1 +1,1 @@
-"""Making arguments that fit a schema."""
+"""Making valid arguments for a schema."""

@@ -1,7 +1,6 @@
-"""Combine the keywords of several schemas on one value, and make strings and numbers that fit.
+"""Combine the keywords of several schemas for a value, and make fitting strings and numbers.
 
-Alternatives and conditions must have been chosen before; of the plain keywords that are left, the
-tightest counts.
+Alternatives and conditions must be chosen before. Of the other keywords, the tightest counts.
 """
 
 from __future__ import annotations
@@ -39,15 +38,15 @@ class Constraints:
         return [bound for bound in self.all(keyword) if is_number(bound)]
 
     def least(self, keyword: str, otherwise: int = 0) -> int:
-        """Return the highest of the lower bounds that `keyword` sets."""
+        """Return the highest lower bound of `keyword`."""
         return int(max(self.bounds(keyword), default=otherwise))
 
     def most(self, keyword: str, otherwise: int) -> int:
-        """Return the lowest of the upper bounds that `keyword` sets."""
+        """Return the lowest upper bound of `keyword`."""
         return int(min(self.bounds(keyword), default=otherwise))
 
     def types(self) -> tuple[str, ...]:
-        """Return the admitted types, in the author's order; `integer` only if it must be one."""
+        """Return the admitted types, in the author's order, `integer` only if it must be."""
         named = [names for part in self.parts if (names := list_types(part))]
         if not named:
             return TYPES
@@ -62,7 +61,7 @@ class Constraints:
         return guess_type({keyword for part in self.parts for keyword in part}) or "string"
 
     def choices(self) -> list[Json] | None:
-        """Return the values that `enum` and `const` admit; None if neither is there."""
+        """Return the choices of `enum` and `const` together, or None without either."""
         offers = [*self.all("enum"), *([only] for only in self.all("const"))]
         if not offers:
             return None
@@ -72,13 +71,13 @@ class Constraints:
         ]
 
     def examples(self) -> Iterator[Json]:
-        """Yield the values that the author wrote down: examples, then defaults."""
+        """Yield the author's own values: examples, then defaults."""
         for examples in self.all("examples"):
             yield from examples if isinstance(examples, list) else ()
         yield from self.all("default")
 
     def interval(self) -> tuple[float | None, float | None]:
-        """Return the inclusive bounds of a number; exclusive ones are moved inwards by a step."""
+        """Return the inclusive bounds of a number. Exclusive bounds are moved inwards by a step."""
         lows, highs = self.bounds("minimum"), self.bounds("maximum")
         above, below = self.bounds("exclusiveMinimum"), self.bounds("exclusiveMaximum")
         for part in self.parts:  # draft 4 marks the bound itself as exclusive
@@ -96,7 +95,7 @@ class Constraints:
         return low, high
 
     def step(self, *, whole: bool) -> Fraction | None:
-        """Return what a number must be a multiple of; `whole` demands an integer."""
+        """Return the common multiple demanded of a number. `whole` demands an integer."""
         steps = [Fraction(str(step)) for step in self.all("multipleOf")]
         if whole:
             steps.append(Fraction(1))
@@ -107,7 +106,6 @@ class Constraints:
 
 
 def combine(schemas: Sequence[Subschema]) -> Subschema:
-    """Return one schema that demands what all of `schemas` demand."""
     if False in schemas:
         return False
     once = list({id(schema): schema for schema in schemas if schema is not True}.values())

@@ -1,6 +1,6 @@
-"""Make strings that match a pattern.
+"""Make strings for a pattern.
 
-Covers the regular expressions that schemas use in practice: literals, classes, groups,
+Covers the regular expressions used in practice by schemas: literals, classes, groups,
 alternatives and repetitions. For any other it makes nothing. The caller verifies each string.
 """
 
@@ -32,12 +32,12 @@ Piece = Callable[[int], str]
 
 
 class _UnknownError(Exception):
-    """The pattern contains something that is not supported here."""
+    """The pattern contains unsupported syntax."""
 
 
 @lru_cache(maxsize=1024)
 def make_pattern_strings(pattern: str, ordinal: int = 0) -> tuple[str, ...]:
-    """Return strings that probably match `pattern`, shorter before longer; none if unsupported.
+    """Return strings that probably match `pattern`, shorter before longer, none if unsupported.
 
     Another `ordinal` takes other characters and alternatives.
     """
@@ -51,7 +51,7 @@ def make_pattern_strings(pattern: str, ordinal: int = 0) -> tuple[str, ...]:
 
 @dataclass(slots=True)
 class _PatternReader:
-    """A recursive descent parser that turns each part of the pattern into a piece."""
+    """A recursive descent parser from parts of the pattern to pieces."""
 
     pattern: str
     ordinal: int
@@ -106,7 +106,7 @@ class _PatternReader:
         else:
             return piece
         self._accept("?")
-        # Only the outermost repetition grows, or nested ones would multiply.
+        # Only the outermost repetition grows, or nested repetitions would multiply.
         return lambda spread: piece(0) * min(least + spread, most)
 
     def _read_atom(self) -> Piece:

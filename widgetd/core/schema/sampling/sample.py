@@ -1,8 +1,8 @@
-"""Make arguments that fit a schema: the example in an error, and input for trying a widget out.
+"""Make valid arguments: the example in an error, and input for trying a widget out.
 
-Builds from the keywords; where alternatives, conditions or patterns make the result uncertain it
-asks an explainer, and tries again in another way. The validator confirms what is returned; None
-means that nothing valid was found. The same schema, state and seed give the same arguments.
+Builds from the keywords. Where alternatives, conditions or patterns make the result uncertain it
+asks an explainer, and tries again in another way. The validator confirms every result. None
+means nothing valid was produced. The same schema, state and seed give the same arguments.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ State = Literal["required", "full", "empty", "one", "two", "many", "long", "null
 Style = Literal[State, "smallest"]
 
 
-# Elements of an array whose length the schema leaves open.
+# Elements of an array without a length in the schema.
 ELEMENTS: Mapping[Style, int] = {
     "smallest": 0,
     "required": 1,
@@ -55,7 +55,7 @@ ELEMENTS: Mapping[Style, int] = {
 def make_sample(
     explainer: Explainer, admits: Callable[[Json], bool], *, state: Style, seed: int
 ) -> dict[str, Json] | None:
-    """Make arguments that `admits` takes, within the budget of `explainer`; see `Schema.sample`."""
+    """Make arguments for `admits` within the budget of `explainer`. See `Schema.sample`."""
     document = explainer.document
     depths = _ShallowestDepths(document)
     optimist = _AcceptsAll(document, lambda _: None, explainer.budget)
@@ -75,7 +75,7 @@ def make_sample(
 
 
 class _AcceptsAll(Explainer):
-    """An explainer that takes every part for fitting: most do, and the whole is validated last."""
+    """An explainer without faults: most parts fit, and the whole is validated last."""
 
     is_exhausted = False
 
@@ -85,11 +85,11 @@ class _AcceptsAll(Explainer):
 
 @dataclass(frozen=True, slots=True)
 class _Position:
-    """The place where a value is made.
+    """The place of a value to make.
 
     Attributes:
         ordinal: Its number among values of its kind.
-        name: The nearest property's name after that of its parent: `airline.name`.
+        name: The nearest property's name after its parent's: `airline.name`.
         depth: Its nesting depth.
         arrays: The number of arrays around it.
         within: The schemas of the values around it, by identity.
@@ -107,7 +107,7 @@ class _CannotMakeError(Exception):
 
 
 class _Sampler:
-    """Makes values in one style."""
+    """Makes values in a style."""
 
     def __init__(self, evaluator: Explainer, depths: _ShallowestDepths, style: Style) -> None:
         self._evaluator = evaluator
@@ -118,11 +118,11 @@ class _Sampler:
 
     @property
     def is_exhausted(self) -> bool:
-        """True once so much was tried that another attempt would not succeed either."""
+        """True after so many trials that another attempt would not succeed either."""
         return self._left < 0 or self._evaluator.is_exhausted
 
     def make(self, schema: Subschema, position: _Position) -> Json:
-        """Make a value that very probably fits `schema`."""
+        """Make a value, very probably valid."""
         self._left -= 1
         if schema is False or self.is_exhausted or position.depth > LIMITS.sample_depth:
             raise _CannotMakeError
@@ -204,7 +204,7 @@ class _Sampler:
         elif kind == "array":
             yield self._make_array(constraints, position)
         elif kind == "string":
-            # Each name takes the next word, so that arrival and departure are different cities.
+            # Each name takes the next word, so arrival and departure are different cities.
             own = position.name.rpartition(".")[2]
             taken = self._words[own, ordinal]
             self._words[own, ordinal] += 1
@@ -349,7 +349,7 @@ class _ShallowestDepths:
         if not self._known:
             schemas = list(self._document.subschemas())
             for _ in range(LIMITS.depth_rounds):
-                # Alternate the direction, so that any chain of references takes two rounds.
+                # Alternate the direction, so any chain of references takes two rounds.
                 schemas.reverse()
                 before = self._known.copy()
                 for part in schemas:

@@ -1,4 +1,4 @@
-"""Choose plausible words by a property's name, so that an example reads like one.
+"""Choose plausible words by a property's name, so an example reads naturally.
 
 A `city` gets a city. Nothing here knows schemas.
 """
@@ -123,7 +123,7 @@ LONG = (
     "A long walk along the river, past the old harbour and the market halls, "
     "over both bridges and back again before the lamps are lit; "
 )
-# Text that breaks strings, scripts, templates and lines; the worst first, for short fields.
+# Text that breaks strings, scripts, templates and lines, the worst first, for short fields.
 NASTY = "\"\\\n</script>{{ x }}{% y %}\u2028😀 '&<b>\t\u202eمرحبا "
 
 FORMATS: Mapping[str, tuple[str, ...]] = {
@@ -158,7 +158,7 @@ def choose_word(name: str, ordinal: int) -> str:
     # The name of a product is a product, and a price text is a price.
     telling = [part for part in parts if part not in GENERIC]
     words = WORDS[(telling or parts)[0]] if parts else OTHERS
-    # After the last, words are numbered, so that none repeats.
+    # After the last, words are numbered, so none repeats.
     again, index = divmod(ordinal, len(words))
     return words[index] if not again else f"{words[index]} {again + 1}"
 

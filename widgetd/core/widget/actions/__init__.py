@@ -1,6 +1,6 @@
 """Actions of users in a widget, and their payloads.
 
-A component of a tree triggers an action. Clients decide how a user takes it; nothing here waits
+A component of a tree triggers an action. Clients decide how a user takes it. Nothing here waits
 for actions or stores them.
 """
 

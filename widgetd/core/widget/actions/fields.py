@@ -1,4 +1,4 @@
-"""Fields of a form, and the JSON Schema of the payload that contains them.
+"""Fields of a form, and the JSON Schema of their payload.
 
 A field is validated as a browser does it: in full when the form is submitted, and only for its type
 when another action carries it along.
@@ -40,11 +40,11 @@ class FormField:
     """A named field.
 
     Attributes:
-        name: Dotted, as `task.dueDate`, which is sent as `{"task": {"dueDate": ...}}`.
-        kind: The JSON type of its value; `any` if fields of one name differ.
+        name: Dotted, as `task.dueDate`, and sent as `{"task": {"dueDate": ...}}`.
+        kind: The JSON type of its value, `any` if fields of the same name differ.
         required: Whether the form cannot be submitted without it.
         secret: Whether its value must not be shown.
-        choices: All values that it can send; None if they are unlimited.
+        choices: All its possible values, None if they are unlimited.
         rules: Further JSON Schema keywords for a non-empty value.
     """
 
@@ -62,7 +62,7 @@ class FormField:
 
     @property
     def request(self) -> str:
-        """The sentence that asks a person for a value that fits."""
+        """A sentence asking a person for a valid value."""
         rules = self.rules or {}
         if self.choices is not None:
             return "Choose one of those that are offered."
@@ -92,7 +92,7 @@ class FormField:
         return {"type": "string", **bounds}
 
     def merge(self, other: FormField) -> FormField:
-        """Return a field that sends whatever this or another field of its name would."""
+        """Return a field with the values of this or another field of its name."""
         if self == other:
             return self
         limited = self.choices is not None and other.choices is not None
@@ -142,19 +142,18 @@ def _read_field(component: Mapping[str, Any]) -> FormField | None:
             choices = tuple(_list_values(component))
             return FormField(name=name, kind="string", required=required, choices=choices)
         case "select":
-            # It sends its default value, even if that is none of its options.
+            # It sends its default value, even outside its options.
             first = component.get("defaultValue")
             own = (first,) if isinstance(first, str) else ()
             choices = tuple(dict.fromkeys((*_list_values(component), *own, "")))
             return FormField(name=name, kind="string", choices=choices)
         case "date":
-            # Clients enforce `min` and `max`; JSON Schema has no keyword for a range of days.
+            # Clients enforce `min` and `max`. JSON Schema has no keyword for a range of days.
             return FormField(name=name, kind="string", rules={"pattern": DAY})
     return None
 
 
 def _list_values(component: Mapping[str, Any]) -> Sequence[str]:
-    """Return the values of the options that a user can choose."""
     options = component.get("options")
     values = [
         option.get("value")
@@ -193,10 +192,10 @@ def build_payload_schema(
 
     Args:
         keys: The schema of each key in the author's payload.
-        fields: The user's input; none has the name of a key.
+        fields: The user's input, under other names than the keys.
         submitted: Whether the fields must be complete.
         closed: Whether further properties are forbidden.
-        optional: Keys that are not required.
+        optional: Keys not required.
     """
     root = _build_object(closed)
     root["properties"].update(keys)
@@ -233,7 +232,7 @@ def _add_field(root: JsonSchema, field: FormField, *, submitted: bool, closed: b
         if needed:
             _require(inner, part)
         inner = inner["properties"].setdefault(part, _build_object(closed))
-        if "properties" not in inner:  # another field has that name
+        if "properties" not in inner:  # another field has the same name
             inner.clear()
             return
     last = field.path[-1]

@@ -1,8 +1,8 @@
-"""Find the actions that one tree triggers, and validate their payloads.
+"""Find the actions of a tree, and validate their payloads.
 
 As in the view: an action inside a form carries the form's fields, a change outside a form carries
-the field that changed, and a disabled component triggers nothing. The author's part of a payload
-must come back unchanged, and is taken from the tree; the user's part is validated by the fields.
+the changed field, and a disabled component triggers nothing. The author's part of a payload
+must come back unchanged, and is taken from the tree. The user's part is validated by the fields.
 
 Source: ChatKit, "Actions": form values are merged into the payload of every action raised within
 the form, and the payload's own keys win.
@@ -53,12 +53,12 @@ _FOOTER = frozenset({"confirm", "cancel"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trigger:
-    """One property of a component in a tree that triggers an action.
+    """A property of a component in a tree that triggers an action.
 
     Attributes:
         type: The action's type, as `flight.track`.
         handler: Whether the server handles the action, or the client.
-        payload: The author's part; anything but an object is `{"value": ...}`.
+        payload: The author's part. Anything but an object is `{"value": ...}`.
         fields: The user's part.
         submits: Whether the fields must be complete.
     """
@@ -71,12 +71,12 @@ class Trigger:
 
     @property
     def group(self) -> tuple[int, bool, frozenset[str]]:
-        """A key shared by the triggers of one form with the same payload keys, often many."""
+        """A key shared by the triggers of a form with the same payload keys, often many."""
         return id(self.fields), self.submits, frozenset(self.payload)
 
     @property
     def sent_fields(self) -> tuple[FormField, ...]:
-        """The fields that are sent: a key of the author's hides a field of its name."""
+        """The fields sent with it: a key of the author's hides a field of its name."""
         return tuple(field for field in self.fields if field.path[0] not in self.payload)
 
     @property
@@ -103,7 +103,7 @@ class Trigger:
         """Validate the user's part, and return it with the author's part as it was sent.
 
         Raises:
-            CallError: The user's part is invalid; the error contains no value of a password
+            CallError: The user's part is invalid. The error contains no value of a password
                 or of a `sensitive` field.
         """
         added = {key: value for key, value in payload.items() if key not in self.payload}
@@ -129,7 +129,7 @@ def _add_objects(added: dict[str, Any], fields: tuple[FormField, ...]) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TreeAction:
-    """One type of action, with its triggers in the order of the tree."""
+    """A type of action, with its triggers in the order of the tree."""
 
     type: str
     triggers: tuple[Trigger, ...]
@@ -142,20 +142,19 @@ class TreeAction:
 
     @property
     def schema(self) -> dict[str, Any]:
-        """The JSON Schema of exactly the payloads that the tree sends."""
+        """The JSON Schema of exactly the tree's payloads."""
         schemas = {orjson.dumps(trigger.schema): trigger.schema for trigger in self.triggers}
         return next(iter(schemas.values())) if len(schemas) == 1 else {"anyOf": [*schemas.values()]}
 
     def accept(self, payload: object, sensitive: Collection[str] = ()) -> dict[str, Any]:
-        """Return the payload in the form that a reader may trust.
+        """Return the payload in a trusted form.
 
         Args:
-            payload: The payload as sent; anything but an object counts as `{"value": ...}`.
+            payload: The payload as sent. Anything but an object counts as `{"value": ...}`.
             sensitive: Dotted paths of fields whose values must not appear in an error.
 
         Raises:
-            CallError: The tree does not send it (W2404); invalid arguments are named by their
-                fields.
+            CallError: The tree does not send it (W2404). Invalid arguments have their fields' names.
         """
         sent = to_object(payload)
         meant = {trigger.group: trigger for trigger in self.triggers if trigger.is_sent_as(sent)}
@@ -196,7 +195,6 @@ def _build_payload_error(errors: tuple[InvalidArgument, ...]) -> CallError:
 
 
 def find_tree_actions(tree: Node) -> dict[str, TreeAction]:
-    """Return exactly the actions that `tree` triggers, by type, in the order of the tree."""
     triggers: dict[str, list[Trigger]] = {}
     for trigger in iterate_triggers(tree):
         triggers.setdefault(trigger.type, []).append(trigger)
@@ -229,7 +227,7 @@ def iterate_triggers(tree: Node) -> Iterator[Trigger]:
 
 
 def has_actions(tree: Node, json: bytes | None = None) -> bool:
-    """Return whether `tree` triggers any action; fast, because every call asks.
+    """Return whether `tree` triggers any action. Fast, because every call asks.
 
     Args:
         tree: The widget root.
@@ -244,7 +242,7 @@ def has_actions(tree: Node, json: bytes | None = None) -> bool:
 
 
 def to_object(payload: object) -> dict[str, Any]:
-    """Convert a payload to an object: null to an empty one, any other value to `{"value": ...}`."""
+    """Convert a payload to an object: null to `{}`, any other value to `{"value": ...}`."""
     if payload is None:
         return {}
     return payload if isinstance(payload, dict) else {"value": payload}

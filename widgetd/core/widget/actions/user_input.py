@@ -1,4 +1,4 @@
-"""Remove secrets from users' input, for every reader but the one that awaits the action.
+"""Remove secrets from users' input, for every reader but the recipient of the action.
 
 The recipient of an action (`await_widget_action`, the webhook) gets the payload as it was accepted:
 a password is typed for it. A chat's model, its conversation on disk and every other reader get the
@@ -24,20 +24,20 @@ def readable_input(
 
     Args:
         tree: The widget root in which the user acted.
-        action: One of its actions.
+        action: An action of this tree.
         payload: The payload as `action` accepted it.
-        sensitive: The dotted paths that the widget's sidecar calls sensitive.
+        sensitive: The dotted paths listed as sensitive by the widget's sidecar.
     """
     paths = {*sensitive, *password_paths(tree)}
     if sensitive:
-        # The template wrote these keys from arguments, the sensitive ones perhaps.
+        # The template wrote these keys from arguments, perhaps sensitive.
         paths.update(key for trigger in action.triggers for key in trigger.payload)
     return dict(remove_paths(payload, paths))
 
 
 def password_paths(tree: Mapping[str, Any]) -> set[str]:
-    # A name that asks for a password anywhere in the tree counts everywhere: two forms may send
-    # the same field, one of them as plain text.
+    # The name of a password anywhere in the tree counts everywhere: two forms may send
+    # the same field, once as plain text.
     passwords = {
         field.name for trigger in iterate_triggers(tree) for field in trigger.fields if field.secret
     }

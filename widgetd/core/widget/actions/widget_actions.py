@@ -1,4 +1,4 @@
-"""Find every action that a widget can trigger, whatever its arguments.
+"""Find every possible action of a widget, whatever its arguments.
 
 Read from the trees of its samples, and from the template where no sample leads. The description of
 a payload covers what all occurrences have in common: keys and types, but no values, because those
@@ -47,23 +47,23 @@ _TOKEN = compile_pattern(
     r'|(?P<cut>"(?:[^"\\{]|\\.|\{(?![{%#]))*+)',
 )
 
-# An unclosed comment extends to the end, so that nothing is matched twice.
+# An unclosed comment extends to the end, so nothing is matched twice.
 _COMMENT = compile_pattern(r"(?s)\{#.*?(#\}|\Z)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WidgetAction:
-    """One type of action, as far as it is known before a call.
+    """A type of action, as far as it is known before a call.
 
     Attributes:
         type: Its type, as `flight.track`.
         handler: Whether the server handles it, or the client.
-        description: The author's description; empty without one.
+        description: The author's description, or empty.
         keys: The author's part: JSON types by key, empty if unknown.
-        optional: The keys that are not always there.
+        optional: The keys not always present.
         fields: The user's part.
         collisions: The keys that hide a field, each with that field's name.
-        open: Whether a payload may have more, such as fields whose names come from the arguments.
+        open: Whether a payload may have more, such as fields with names from the arguments.
     """
 
     type: str
@@ -77,7 +77,7 @@ class WidgetAction:
 
     @property
     def schema(self) -> dict[str, Any]:
-        """The JSON Schema that all payloads of this type fit."""
+        """The JSON Schema of all payloads of this type."""
         keys: dict[str, dict[str, Any]] = {
             name: {"type": types[0] if len(types) == 1 else list(types)} if types else {}
             for name, types in self.keys.items()
@@ -104,12 +104,12 @@ class WidgetAction:
 
 @lru_cache(maxsize=256)
 def find_widget_actions(widget: Widget) -> tuple[WidgetAction, ...]:
-    """Return every action that `widget` can trigger, in the order of occurrence."""
+    """Return every possible action of `widget`, in the order of occurrence."""
     return collect_actions(widget.definition, _render_samples(widget))
 
 
 def collect_actions(definition: Definition, trees: Iterable[Tree]) -> tuple[WidgetAction, ...]:
-    """Return the actions in trees that are already rendered, and in the template."""
+    """Return the actions in rendered trees, and in the template."""
     sidecar, text = definition.sidecar, definition.template or definition.view
     descriptions = {name: note.description for name, note in sidecar.actions.items()}
     descriptions |= dict.fromkeys(sidecar.local, _LOCAL)
@@ -173,13 +173,13 @@ def _merge_triggers(name: str, every: Collection[Trigger], template: str) -> Wid
 class TemplateAction:
     """An action in a template's own text, as far as it is certain.
 
-    A sample does not reach a branch that was not taken or the elements of an empty list. The text
+    A sample does not reach a branch not taken or the elements of an empty list. The text
     still shows their actions, because the exporter writes an action as JSON with expressions in it.
 
     Attributes:
-        type: Its type; empty if an expression makes it.
-        handler: As written; None if that is uncertain.
-        keys: The keys of its payload; None if they are uncertain.
+        type: Its type, empty if an expression makes it.
+        handler: As written, None if uncertain.
+        keys: The keys of its payload, None if uncertain.
     """
 
     type: str

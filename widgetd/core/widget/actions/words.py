@@ -13,18 +13,18 @@ _ACTION_KEYS = ("onClickAction", "onSubmitAction", "action")
 
 
 def describe_action(tree: Mapping[str, Any], action: TreeAction, payload: Mapping[str, Any]) -> str:
-    """Return `“Label” with Field value, Field value`: what was pressed and filled in.
+    """Return `“Label” with Field value, Field value`: the button and the input.
 
     Args:
         tree: The widget root in which the user acted.
-        action: One of its actions.
-        payload: What of its payload may be shown; keys that the author wrote are left out.
+        action: An action of this tree.
+        payload: The public part of its payload. Keys of the author's are left out.
     """
     names = {field.name for trigger in action.triggers for field in trigger.sent_fields}
     labels = {}
     for part in iterate_components(tree):
         if part.get("type") == "Label":
-            # A star says that the field must be filled in.
+            # A star marks a required field.
             labels[str(part.get("fieldName"))] = str(part.get("value")).rstrip(" *:")
         elif "name" in part and part.get("label"):
             labels.setdefault(str(part["name"]), str(part["label"]))
@@ -38,7 +38,7 @@ def describe_action(tree: Mapping[str, Any], action: TreeAction, payload: Mappin
 
 
 def find_label(tree: Mapping[str, Any], action: str) -> str:
-    """Return the label of the control that takes an action; empty if there is none."""
+    """Return the label of the control for an action, empty if there is none."""
     for part in iterate_components(tree):
         controls = [part, *(part[key] for key in ("confirm", "cancel") if _is_object(part, key))]
         for control in controls:

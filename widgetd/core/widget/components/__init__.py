@@ -1,4 +1,4 @@
-"""ChatKit's components: a template's output as a tree of them, and findings about one.
+"""ChatKit's components: a template's output as a tree of them, and findings about a tree.
 
 Reads the vocabulary of the installed `chatkit.widgets`.
 """

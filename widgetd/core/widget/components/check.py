@@ -44,7 +44,7 @@ _EXPECTED: Mapping[str, str] = {
 
 
 def check_tree(tree: Mapping[str, Any]) -> Iterator[Finding]:
-    """Yield a warning for everything in `tree` that ChatKit's Python package does not know.
+    """Yield a warning for everything in `tree` unknown to ChatKit's Python package.
 
     Returns:
         Warnings W1401 to W1407, each `at` the JSON pointer into the tree, outer before inner.
@@ -92,7 +92,7 @@ def _get_checker(component: str) -> _PropertyChecker:
 
 
 class _PropertyChecker:
-    """Checks the properties of one type of component."""
+    """Checks the properties of a type of component."""
 
     def __init__(self, schema: Mapping[str, Any], words: Vocabulary) -> None:
         self._schema = schema
@@ -142,7 +142,7 @@ class _PropertyChecker:
             elif isinstance(others, Mapping):
                 yield from self._check_value(inner, others, owner, inside)
             else:
-                # `type` is no property to rename another one to: it is the component's name.
+                # `type`, the component's name, is no correction of another property.
                 near = _nearest(name, tuple(set(lacking or properties) - {"type"}))
                 if len(lacking) == 1 and self._may_have(inner, properties[lacking[0]]):
                     near = lacking[0]
@@ -217,7 +217,7 @@ class _PropertyChecker:
 
 
 def _check_text(value: Any, documentation: str, owner: str, at: str) -> Iterator[Finding]:
-    """Yield a finding about a colour or a length that neither ChatKit nor CSS knows (W1403)."""
+    """Yield a finding about a colour or a length unknown to ChatKit and CSS (W1403)."""
     if tokens := list_color_tokens(documentation):
         of_themes = value if isinstance(value, dict) else {}
         texts = {"": value, **{pointer(name): color for name, color in of_themes.items()}}

@@ -1,13 +1,12 @@
 """Look up the shapes of icons: Lucide's, and those of ChatKit's own names.
 
-The first icon that a widget names also becomes its tool's icon, as an image that needs nothing
-else. Every list of tools carries it, so it is small or absent.
+The first icon of a widget also becomes its tool's icon, as a self-contained image. Every list of
+tools carries it, so it is small or absent.
 
-The shapes are in files that are searched and never loaded, because a widget uses a handful of two
-thousand. A tree is sent with the shapes of its Lucide icons; the view has ChatKit's.
+The shapes are in files, searched and never loaded, because a widget uses a handful of two
+thousand. A tree is sent with the shapes of its Lucide icons. The view has ChatKit's.
 
-Source: npm's lucide-static, of which `view/lucide.py` makes the file, and @openai/apps-sdk-ui, of
-which `make view` does.
+Source: npm's lucide-static, by `view/lucide.py`, and @openai/apps-sdk-ui, by `make view`.
 """
 
 from __future__ import annotations
@@ -70,7 +69,6 @@ def find_shapes(name: str) -> tuple[Shape, ...]:
 
 
 def is_icon(name: str) -> bool:
-    """Return whether Lucide has an icon of that name, as `cloud-rain`."""
     return bool(_look_up_shapes(name.encode()))
 
 
@@ -84,10 +82,10 @@ def list_icon_names() -> tuple[str, ...]:
 
 @lru_cache(maxsize=AT_WORK)
 def make_tool_icon(source: str) -> str:
-    """Make the data URI of the first icon in a template or JSX that is small enough.
+    """Make the data URI of the first small icon in a template or JSX.
 
     Returns:
-        `data:image/svg+xml;base64,…`; empty if there is none.
+        `data:image/svg+xml;base64,…`, empty if there is none.
     """
     images = map(_draw_image, dict.fromkeys(icon[1] for icon in read_tokens(_ICON, source)))
     return next((image for image in images if image and len(image) <= LIMITS.tool_icon_chars), "")
@@ -97,7 +95,7 @@ def _draw_image(name: str) -> str:
     shapes = find_shapes(name)
     if not shapes:
         return ""
-    # A grey that is visible on light and dark, because an image cannot know the page around it.
+    # A grey visible on light and dark, because an image cannot know the page around it.
     drawn = 'fill="#888"'
     if name.startswith(PREFIX):
         drawn = 'fill="none" stroke="#888" stroke-width="2" stroke-linecap="round"'
@@ -114,7 +112,7 @@ def _draw_element(shape: Shape) -> str:
 
 @lru_cache(maxsize=256)
 def _look_up_shapes(name: bytes, file: str = "lucide.txt") -> tuple[Shape, ...]:
-    """Find an icon's shapes by binary search; none if there is no such icon."""
+    """Find an icon's shapes by binary search, none if there is no such icon."""
     table = _open_table(file)
     low, high = 0, len(table)
     while low < high:

@@ -1,4 +1,4 @@
-"""Traits of components that ChatKit's classes do not express: layout, field, icon.
+"""Traits of components beyond ChatKit's classes: layout, field, icon.
 
 A component without a row shows something, takes no input and names no icon. A test compares the
 table with the installed vocabulary. Importing it does not import `chatkit.widgets`.
@@ -15,12 +15,12 @@ FieldTrait = Literal["input", "text", "editable", "checkbox", "radio", "select",
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComponentTraits:
-    """The traits of one type of component.
+    """The traits of a type of component.
 
     Attributes:
         layout: Whether it only makes room for others, or between them.
-        field: The input that it takes; None if it takes none.
-        icons: Properties that name an icon, in the component or inside its properties.
+        field: Its kind of input, None without input.
+        icons: Properties with the name of an icon, in the component or inside its properties.
     """
 
     layout: bool = False

@@ -1,8 +1,8 @@
-"""Turn a template's output into the tree that clients show.
+"""Turn a template's output into the tree for clients.
 
 Components lose their null properties and empty children, as in ChatKit's own models, and their
-keys are texts; among children, values that React does not show are dropped and nested lists are
-flattened. Anything that is no component (options, chart data, action payloads) stays as it is.
+keys are texts. Among children, values never shown by React are dropped and nested lists are
+flattened. Anything but components (options, chart data, action payloads) stays as it is.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ def tree(output: str | bytes) -> dict[str, Any]:
     """Parse the widget root in `output`: `{"type": "Card", "children": [...]}`.
 
     Raises:
-        WidgetError: It is not JSON (W1305), or no widget root (W1306); line and column are those
+        WidgetError: It is not JSON (W1305), or no widget root (W1306). Line and column are those
             of the output.
     """
     return parse_tree(output)[0]
 
 
 def parse_tree(output: str | bytes) -> tuple[dict[str, Any], bytes]:
-    """Parse the widget root in `output`; return it and its JSON."""
+    """Parse the widget root in `output`, and return it with its JSON."""
     try:
         root = orjson.loads(output)
     except orjson.JSONDecodeError as error:
@@ -61,7 +61,7 @@ def parse_tree(output: str | bytes) -> tuple[dict[str, Any], bytes]:
 
 
 def to_chatkit(tree: dict[str, Any]) -> DynamicWidgetRoot:
-    """Convert a tree to the model that `chatkit.server` streams.
+    """Convert a tree to the model streamed by `chatkit.server`.
 
     Raises:
         pydantic.ValidationError: A child is no component.
@@ -73,7 +73,7 @@ def to_chatkit(tree: dict[str, Any]) -> DynamicWidgetRoot:
 def json_schema_to_chatkit_widget(
     tree: dict[str, Any], _widget_name: str = ""
 ) -> DynamicWidgetRoot:
-    """Convert as `to_chatkit`, by the name that mcp-chatkit-widget gives it."""
+    """Convert as `to_chatkit`, under the name in mcp-chatkit-widget."""
     return to_chatkit(tree)
 
 

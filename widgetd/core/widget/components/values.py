@@ -1,7 +1,7 @@
-"""Texts that a property takes without a list of them: colours, and lengths of CSS.
+"""Texts of properties without a list of choices: colours, and lengths of CSS.
 
-ChatKit's schema says only *a string* of them; its documentation names the tokens. A text that is
-neither is drawn as if it were not there, so that its author sees black bars and no message.
+ChatKit's schema says only *a string* of them. Its documentation names the tokens. Any other text
+is ignored in drawing, so its author sees black bars and no message.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _UNITS = frozenset(_NAMES_OF_UNITS.split())
 
 @cache
 def list_color_tokens(documentation: str) -> tuple[str, ...]:
-    """Return the tokens that ChatKit's documentation of a property names; empty: no colour."""
+    """Return the tokens in ChatKit's documentation of a property. Empty: no colour."""
     if "rimitive color token" not in documentation:
         return ()
     tokens = _TOKENS.search(documentation)
@@ -89,13 +89,13 @@ def admits_color(value: str, tokens: tuple[str, ...]) -> bool:
 
 @cache
 def read_literal_color(value: str) -> str | None:
-    """Return a colour that is the same in both themes, as `#rrggbb`.
+    """Return a colour with the same value in both themes, as `#rrggbb`.
 
-    A hue alone is that of the palette, as everywhere in widgetd, and not the one of CSS.
+    A hue alone is that of the palette, as everywhere in widgetd, and not that of CSS.
 
     Returns:
-        None for tokens with a shade, which an author chose by its look, for names that differ by
-        theme, and for what is translucent.
+        None for tokens with a shade, chosen by an author for their look, for names that differ by
+        theme, and for translucent colours.
     """
     color = value.strip().lower()
     if color in HUES:
@@ -112,7 +112,7 @@ def read_literal_color(value: str) -> str | None:
 
 @cache
 def _read_hues() -> Mapping[str, str]:
-    """Return the hues that the view draws alike in both themes: all but gray."""
+    """Return the view's hues with the same look in both themes: all but gray."""
     page = (files("widgetd.view") / "view.html").read_text(encoding="utf-8")
     return {hue[1]: hue[2] for hue in read_tokens(_HUE, page)}
 
@@ -131,7 +131,7 @@ def _is_one_length(part: str) -> bool:
 
 
 def find_near_color(value: str, tokens: tuple[str, ...]) -> str | None:
-    """Return the name that was probably meant, from the palette if there is a digit in it."""
+    """Return the likeliest name, from the palette if there is a digit in it."""
     if any(character.isdigit() for character in value):
         hue, _, shade = value.rpartition("-")
         near = nearest(hue, HUES) if hue else None

@@ -1,9 +1,9 @@
 """List ChatKit's components, their properties and their possible children.
 
-Read from the installed `chatkit.widgets`, so that it cannot become outdated. A component's
-properties are a JSON Schema, which pydantic derives from ChatKit's own class. Python drops the
-docstrings of attributes, so the descriptions come from `vocabulary.json`, a copy of the vocabulary
-that a test compares with the installed package. `table.json` has what that package lacks.
+Read from the installed `chatkit.widgets`, so it cannot become outdated. A component's
+properties are a JSON Schema, derived by pydantic from ChatKit's own class. Python drops the
+docstrings of attributes, so the descriptions come from `vocabulary.json`, a copy of the
+vocabulary. A test compares it with the installed package. `table.json` has what the package lacks.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ A filter that acts as one types needs an action of an input.
 
 @cache
 def load_chatkit_widgets() -> ModuleType:
-    """Import the module `chatkit.widgets` on first use; no other module imports it.
+    """Import the module `chatkit.widgets` on first use. No other module imports it.
 
-    The import takes 100 ms, which a server that only renders should not pay at its start. The
-    module also subclasses its own deprecated classes, which would warn every importer.
+    The import takes 100 ms, too long for the start of a server that only renders. The
+    module also subclasses its own deprecated classes, and would warn every importer.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
@@ -89,12 +89,12 @@ Model = type[BaseModel]
 
 @dataclass(frozen=True, kw_only=True)
 class Component:
-    """One type of component.
+    """A type of component.
 
     Attributes:
         use: Its purpose, in a sentence or two.
-        holds: The types of its possible children; None for any.
-        model: The class that describes it; None if the Python package has none.
+        holds: The types of its possible children, None for any.
+        model: Its class, None if the Python package has none.
     """
 
     type: str
@@ -162,7 +162,7 @@ class Vocabulary:
 
     Attributes:
         components: The components, by type.
-        icons: The names without a prefix; `vendor:` and `lucide:` open further sets.
+        icons: The names without a prefix. `vendor:` and `lucide:` open further sets.
     """
 
     components: Mapping[str, Component]
@@ -199,9 +199,9 @@ def _get_type(model: Any) -> str:
 
 
 def _find_children(model: Any, common: frozenset[str]) -> frozenset[str] | None:
-    """Return the types that the annotation of `children` names.
+    """Return the types in the annotation of `children`.
 
-    The union of all components names `common`; a list of one class names that class.
+    The union of all components names `common`, and a list of a class names that class.
     """
     if "children" not in model.model_fields:
         return frozenset()
