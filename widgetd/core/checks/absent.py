@@ -25,7 +25,7 @@ def find_absent_argument(
     Args:
         widget: The widget.
         arguments: Arguments of a render with such a component.
-        donors: Other arguments; their values are filled in one by one.
+        donors: Other arguments, the source of values to fill in.
         lack: The finding about the tree of `arguments`.
     """
     trials = (trial for donor in donors for trial in fill_in(arguments, donor))
@@ -68,7 +68,6 @@ def _fill_at(value: Any, donor: Any, path: tuple[str, ...]) -> Any:
 
 
 def absence_finding(path: Sequence[str], lacks: Sequence[Finding]) -> Finding:
-    """Build the finding about an argument that may be absent."""
     owners: dict[str, list[str]] = {}
     for finding in lacks:
         if match := _LACKS.match(finding.problem):
@@ -97,7 +96,7 @@ def find_shown_argument(
 
 
 def untyped_finding(path: Sequence[str]) -> Finding:
-    """Build the finding about an argument that is drawn as a component but may be another value."""
+    """Build the finding about an argument drawn as a component, but possibly another value."""
     return Finding(
         code="W1407",
         at=schema_pointer(path),

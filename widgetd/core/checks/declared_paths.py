@@ -32,7 +32,7 @@ class UndeclaredPath:
         path: The path up to and including the first undeclared name.
         name: The undeclared name.
         declared: The names declared in its place.
-        idle: The only declared name without a reader; None if there is none, or more than one.
+        idle: The only declared name without a reader, if there is exactly a single such name.
     """
 
     path: str
@@ -77,7 +77,7 @@ class DeclaredPaths:
         self._applied: dict[int, list[Subschema]] = {}
 
     def find_undeclared(self, path: str, *, through_lists: bool = False) -> UndeclaredPath | None:
-        """Find where `path` leaves the schema; None if it does not.
+        """Find where `path` leaves the schema, None if it does not.
 
         Args:
             path: For example `legs[].from`.

@@ -92,7 +92,7 @@ def find_refused_origins(
 def check_components(widget: Widget, outcomes: Iterable[Outcome]) -> Iterator[Finding]:
     """Yield problems of single components in the author's samples (W1330, W1411 to W1416).
 
-    Each problem is reported once, at the first component that has it.
+    Each problem is reported once, at its first component.
     """
     reported: set[str] = set()
     for outcome in outcomes:
@@ -128,7 +128,7 @@ def _check_button(part: Mapping[str, Any], _on_card: bool) -> Iterator[Problem]:
 
 
 def _check_color(part: Mapping[str, Any], on_card: bool) -> Iterator[Problem]:
-    # A literal color and a hue alone are the same in both themes; ChatKit's names differ.
+    # A literal color and a hue alone are the same in both themes. ChatKit's names differ.
     color = part.get("color") if on_card and part.get("type") in _TEXTS else None
     for theme, card in _CARDS.items():
         text = color.get(theme) if isinstance(color, Mapping) else color

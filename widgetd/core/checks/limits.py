@@ -14,14 +14,14 @@ class CheckLimits:
         depth: Levels of a schema to compare or list.
         named_fields: Fields named in a finding.
         named_actions: Actions named in a finding.
-        suggestions: Findings of a check with a search for the nearest name, which is slow.
-        probed_fields: Fields tested by another render, which is slow.
-        probe_steps: Template steps of these tests; about a second.
+        suggestions: Findings of a check with a slow search for the nearest name.
+        probed_fields: Fields tested by another, slow render.
+        probe_steps: Template steps of these tests, about a second.
         absent_renders: Renders in search of the absent argument behind a missing property.
         repeated_renders: Renders searched for repeated keys.
-        exhausted_renders: Renders that may exhaust their budget before the rest is skipped.
-        description_characters: Length of a tool's description that hosts are known to accept.
-        excerpt_characters: Length of an excerpt; a template is one long line of JSON.
+        exhausted_renders: Exhausted renders before the rest is skipped.
+        description_characters: Length of a tool's description accepted by all known hosts.
+        excerpt_characters: Length of an excerpt. A template is one long line of JSON.
     """
 
     depth: int = 8

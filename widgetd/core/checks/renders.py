@@ -53,11 +53,11 @@ class Outcome:
 
     Attributes:
         sample: The sample.
-        tree: The widget root; None after a fault.
-        fault: The problem; empty without a fault.
+        tree: The widget root, None after a fault.
+        fault: The problem, empty without a fault.
         at: Pointer to the rendered source.
         code: Code to report if all samples have faults.
-        place: Line and column of the fault in the template; None if unknown.
+        place: Line and column of the fault in the template, None if unknown.
         exhausted: Whether the render used up its budget.
     """
 
@@ -352,7 +352,7 @@ class OutputProbe:
     All paths share a budget of steps. When it is spent, every further path counts as shown.
 
     Attributes:
-        left: Steps left; negative once the budget is spent.
+        left: Steps left, negative once the budget is spent.
     """
 
     def __init__(self, widget: Widget, samples: Iterable[Sample]) -> None:

@@ -54,7 +54,7 @@ class Location:
 
 
 def locate(finding: Finding, contents: Mapping[str, str]) -> Location | None:
-    """Find the place of a finding; None if its file is not in `contents`, texts by path."""
+    """Find the place of a finding, None if its file is not in `contents`, texts by path."""
     content = contents.get(finding.path)
     if content is None:
         return None

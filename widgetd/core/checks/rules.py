@@ -27,11 +27,11 @@ Upstreams = Mapping[str, Collection[str]]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A check of one subject.
+    """A check of a subject.
 
     Attributes:
         codes: Codes of its findings.
-        needs: Attributes of a `Subject` to pass; the rule is skipped if any is None.
+        needs: Attributes of a `Subject` to pass. The rule is skipped if any is None.
         function: Yields the findings.
     """
 
@@ -111,10 +111,10 @@ class Subject:
     """A widget with the inputs of rules. An input is None where it does not exist.
 
     Args:
-        widget: The compiled widget, or a definition for the rules that need no compiling.
-        strict: Whether reading what the schema does not declare is a fault.
-        image_origins: Origins that images may come from in every widget.
-        upstreams: The tools that actions may call, by declared upstream; None if unknown.
+        widget: The compiled widget, or a definition for the rules before compilation.
+        strict: Whether reading an undeclared argument is a fault.
+        image_origins: Origins of images allowed in every widget.
+        upstreams: The tools for actions, by declared upstream, None if unknown.
     """
 
     def __init__(

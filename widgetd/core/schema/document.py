@@ -147,7 +147,7 @@ def _build_size_error(size: str, limit: int) -> WidgetError:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Node:
-    """One subschema: its JSON pointer, and the base address of references in it."""
+    """A subschema: its JSON pointer, and the base address of references in it."""
 
     at: str
     schema: Mapping[str, Json]

@@ -275,7 +275,6 @@ class TextPlace(NamedTuple):
 
     @property
     def pointer(self) -> str:
-        """The value's JSON pointer."""
         if isinstance(self.part, str):
             return self.around + pointer(self.part)
         return self.around if self.part is None else f"{self.around}/{self.part}"

@@ -74,7 +74,6 @@ def list_parts(schema: Subschema) -> Iterator[SchemaPart]:
 
 
 def list_types(schema: Mapping[str, Json]) -> tuple[str, ...]:
-    """Return the types named by `schema`, if any."""
     types = schema.get("type")
     if isinstance(types, str):
         return (types,)

@@ -127,7 +127,6 @@ class ExplanationBudget:
 
     @property
     def is_exhausted(self) -> bool:
-        """True if nothing is left."""
         return self.left < 0
 
     def pay_for_all(self, value: Json, at_once: int) -> None:

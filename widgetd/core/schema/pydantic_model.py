@@ -321,7 +321,6 @@ def _advertise(schema: Mapping[str, Json]) -> type[BaseModel]:
     class Advertising(_ArgumentsModel):
         @classmethod
         def model_json_schema(cls, *_: object, **__: object) -> dict[str, Json]:
-            """Return the author's schema."""
             own: dict[str, Json] = copy_json(schema, Limits().json_depth)
             return own
 

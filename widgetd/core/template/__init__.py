@@ -1,9 +1,9 @@
 """Templates: text becomes a program, and closures run it within a budget.
 
 Of Jinja only the parser is used: nothing is compiled to Python, no Python object is in reach, and
-everything that a template makes is charged to one budget. This room knows JSON, but no widgets.
+every value of a template is charged to its budget. This room knows JSON, but no widgets.
 
-Each name is imported at its first use: a start whose widgets are proven compiles no template.
+Each name is imported at its first use: a start with proven widgets compiles no template.
 """
 
 from __future__ import annotations

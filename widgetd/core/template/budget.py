@@ -1,4 +1,4 @@
-"""The budget of one render, and its failures.
+"""The budget of a render, and its failures.
 
 Work is counted, not time, so the same call ends the same way on every machine. An operation whose
 memory or time depends on its operands pays before it begins.
@@ -12,30 +12,30 @@ if TYPE_CHECKING:
     from widgetd.base.limits import Limits
 
 # A comparison or search of text runs through about this many characters in the
-# time that a step takes; a walk over values in Python through about this many values.
+# time of a step. A walk over values in Python passes through about this many values.
 CHARACTERS_PER_STEP = 64
 VALUES_PER_STEP = 8
 
 # A loop's turn or a macro's call evaluates about this many nodes of its body in that time.
 NODES_PER_STEP = 32
 
-# Below this, Python's search compares at every place; above, it is linear.
+# Below this, Python's search compares at every place. Above, it is linear.
 _SHORT_TEXT, _LONG_PART = 30_000, 1_250
 
-# Python's own stack holds 1,000 frames; a macro may be called from deep inside one.
+# Python's own stack holds 1,000 frames. A macro may be called from deep inside.
 MAX_DEPTH = 400
 
-# Python's errors for operands that a filter or method cannot work with.
+# Python's errors for unsuitable operands of a filter or method.
 UNFIT = (TypeError, ValueError, ArithmeticError, LookupError)
 
 
 class RenderError(Exception):
-    """A render that cannot go on; becomes a `CallError`, which is what callers see.
+    """A failed render, shown to callers as a `CallError`.
 
     Attributes:
         problem: The mistake, as a clause without a full stop.
         place: The offset in the template, or None as long as it is unknown.
-        code: `W2004` for what the template did, `W2005` for a spent budget.
+        code: `W2004` for a mistake in the template, `W2005` for a spent budget.
     """
 
     def __init__(self, problem: str, *, code: str = "W2004") -> None:
@@ -45,22 +45,22 @@ class RenderError(Exception):
         self.place: int | None = None
 
     def at(self, place: int) -> RenderError:
-        """Return this failure with `place`, unless it already has a nearer one."""
+        """Return this failure with `place`, unless it already has a nearer place."""
         if self.place is None:
             self.place = place
         return self
 
 
 class Budget:
-    """The budget of one render.
+    """The budget of a render.
 
     Attributes:
         steps: Loop turns, calls and elements of lists.
         chars: Characters of text made, whether or not they reach the output.
         depth: Nesting of macro calls, in nodes of the template's syntax tree.
-        heaviest: The maximum weight of a value: what all steps could pay for.
-        weights: The weight of each list and object of the arguments, by its identity; the value
-            is kept beside it, so that no other value gets the same identity.
+        heaviest: The maximum weight of a value: the price of all steps.
+        weights: The weight of each list and object of the arguments, by its identity. The value
+            is kept beside it, so no other value gets the same identity.
         sizes_stale: Whether a value inside another changed, which makes every cached weight
             invalid.
     """

@@ -1,11 +1,11 @@
-"""The intermediate representation: what both front ends build and every evaluator runs.
+"""The intermediate representation: built by both front ends and run by every evaluator.
 
 An expression is a string, `True`, `False` or `None` (itself), an `int` (the slot of the
-frame to read), or an `Op`. A statement is an `Op`, a body a tuple of statements. All that
-is decided once per file is decided here: names are slots, each output says how its value
+frame to read), or an `Op`. A statement is an `Op`, a body a tuple of statements. All decisions
+per file are taken here: names are slots, each output says how its value
 is written, arguments of builtins stand in their positions.
 
-Written as JSON, an `Op` is the list `[operator, operands...]`, so that the page of a widget
+Written as JSON, an `Op` is the list `[operator, operands...]`, so the page of a widget
 runs the same program. The operators are listed in `vocabulary.json`.
 """
 
@@ -23,7 +23,7 @@ Expr = Any
 
 
 class Op(NamedTuple):
-    """One operation.
+    """An operation.
 
     Attributes:
         name: The operator, as `vocabulary.json` lists it.
@@ -46,10 +46,10 @@ class Program:
     """A template or an expression, ready to be compiled or sent to a page.
 
     Attributes:
-        size: The length of a frame, in slots; the first holds the budget.
-        arguments: The slot of each argument that is read.
-        root: The statements of a template, or one expression.
-        may_need_commas: Whether the output may have commas missing or one too many.
+        size: The length of a frame, in slots. The first holds the budget.
+        arguments: The slot of each argument of the program.
+        root: The statements of a template, or a single expression.
+        may_need_commas: Whether the output may have commas missing or superfluous.
     """
 
     size: int
@@ -60,7 +60,7 @@ class Program:
 
 
 def literal(value: Value, place: int = 0) -> Expr:
-    """Return the expression that evaluates to the constant `value`."""
+    """Return the expression for the constant `value`."""
     if value is None or isinstance(value, str | bool):
         return value
     return UNDEFINED if value is ABSENT else Op("#", (value,), place)

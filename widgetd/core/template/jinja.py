@@ -41,10 +41,10 @@ def build_template(parsed: Parsed, context: JsonContext, *, traced: bool = False
 
 
 def build_expression(tree: nodes.Expr) -> Program:
-    """Build the program of one expression.
+    """Build the program of an expression.
 
     Raises:
-        Fault: `W1302`, for what is not available.
+        Fault: `W1302`, for an unavailable name or construct.
     """
     layout = Layout()
     return layout.program(_Builder(JsonContext()).expression(tree, Scope(layout)))
@@ -251,7 +251,7 @@ class _Builder:
         return Op("=", (self.target(node.target, scope), value), node.lineno)
 
     def chain(self, node: nodes.Filter, scope: Scope, subject: Expr) -> Expr:
-        """Apply the filters of a filter block or set-block to the text that it captures."""
+        """Apply the filters of a filter block or set-block to its text."""
         if isinstance(node.node, nodes.Filter):
             subject = self.chain(node.node, scope, subject)
         return self.apply(node, scope, subject)
@@ -296,7 +296,7 @@ class _Builder:
 
 
 def member(subject: Expr, key: str, place: int) -> Op:
-    """Return the operation that reads `subject.key`; a path is one operation."""
+    """Return the operation to read `subject.key`. A path is a single operation."""
     if type(subject) is Op and subject.name == ".":
         return Op(".", (*subject.operands, key), place)
     return Op(".", (subject, key), place)

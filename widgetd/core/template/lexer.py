@@ -1,8 +1,8 @@
-"""A faster lexer: it cuts usual templates into the tokens that Jinja's lexer would.
+"""A faster lexer: it cuts usual templates into the tokens of Jinja's lexer.
 
-Jinja's lexer tries eight patterns at each token, which was most of the time that a template took to
-load. This one knows the usual tokens, by one pattern, and leaves all others, and every mistake, to
-Jinja's lexer, so that one authority decides what a template is.
+Jinja's lexer tries eight patterns at each token, which was most of the loading time of a
+template. This lexer knows the usual tokens, by a single pattern, and leaves all others, and every
+mistake, to Jinja's lexer, the only authority on templates.
 
 Each token carries its offset in the text in place of its line.
 
@@ -40,7 +40,7 @@ def _next_token(end: str) -> str:
         rf"|({_OPERATOR})"
         r"""|("[^"\\]*(?:\\.[^"\\]*)*"|'[^'\\]*(?:\\.[^'\\]*)*')"""
         r"|(0|[1-9][0-9]{0,17})(?![\w.])"
-        r"""|(["'].*))"""  # a string that nothing closes
+        r"""|(["'].*))"""  # an unclosed string
     )
 
 
@@ -57,7 +57,7 @@ _CLOSING: Final = frozenset(_CLOSERS.values())
 
 
 def tokens(text: str) -> list[Token] | None:
-    """Return the tokens of a template; None if only Jinja's lexer can read it."""
+    """Return the tokens of a template, None if only Jinja's lexer can read it."""
     if _UNUSUAL.search(text):
         return None
     tokenizer = _Tokenizer(text.removesuffix("\n"))
@@ -107,7 +107,7 @@ class _Tokenizer:
             self.tokens.append(_token(Token, (self._at, "data", stripped)))
 
     def tag(self, pattern: Pattern[str], end: str) -> bool:
-        """Return whether the tag that continues here is usual, up to the end in `pattern`."""
+        """Return whether the tag from here is usual, up to the end in `pattern`."""
         text, lexed, at = self._text, self.tokens, self._at
         brackets: list[str] = []
         while match := (_WITHIN_BRACKETS if brackets else pattern).match(text, at):
@@ -152,7 +152,7 @@ def _unescape(lexeme: str) -> str | None:
 
 
 def _known_escape(escape: Match[str]) -> str:
-    """Return an escape as Python reads it, without those that it only warns of."""
+    """Return an escape as Python reads it, without those it only warns of."""
     if escape["beyond"]:
         return f"\\u{int(escape['beyond'], 8):04x}"
     return escape[0] if escape["known"] else "\\\\"
@@ -178,7 +178,7 @@ def _with_offsets(
 
 
 def normalise(text: str) -> str:
-    """Return `text` with the line ends that Jinja counts by."""
+    """Return `text` with Jinja's line ends."""
     return newline_re.sub("\n", text)
 
 

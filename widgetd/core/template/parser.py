@@ -55,7 +55,7 @@ _UNREMARKABLE: Final = frozenset(
 
 
 class Fault(Exception):  # noqa: N818 - a WidgetError in the making, never seen outside
-    """A template that cannot be used; becomes a `WidgetError` once its text is known.
+    """An unusable template, a `WidgetError` once its text is known.
 
     Attributes:
         place: The offset in the text, or None for the whole text.
@@ -81,7 +81,7 @@ def _too_deep(place: int | None) -> Fault:
 
 
 class _Environment(Environment):
-    """An environment that bounds the parser's input and reads the exporter's operators."""
+    """An environment with bounds on the parser's input and with the exporter's operators."""
 
     def _tokenize(
         self, source: str, name: str | None, filename: str | None = None, state: str | None = None
@@ -134,7 +134,7 @@ def strict_operators(text: str) -> list[int]:
 
 
 class Parsed(NamedTuple):
-    """The tree of a template, and all its nodes, outer ones first.
+    """The tree of a template, and all its nodes, outer before inner.
 
     `converted` are the offsets of the filters whose values are texts in the JSX.
     """
@@ -146,12 +146,12 @@ class Parsed(NamedTuple):
 
 @lru_cache(maxsize=4)
 def parse(text: str, limits: Limits, *, exported: bool = False) -> Parsed:
-    """Parse a template; the tree is cached while it is compiled, explained and examined.
+    """Parse a template. The tree is cached while it is compiled, explained and examined.
 
     Args:
         text: The template.
         limits: Its maximum size.
-        exported: Read it with the meaning of the JSX that Studio's exporter made it from.
+        exported: Read it with the meaning of the original JSX, before Studio's exporter.
 
     Raises:
         Fault: `W1301` where it is not Jinja, `W1303` where it is too large.
@@ -243,7 +243,7 @@ def children(node: nodes.Node) -> list[nodes.Node]:
 
 
 def every(node: nodes.Node) -> list[nodes.Node]:
-    """Return `node` and every node below it, outer ones first."""
+    """Return `node` and every node below it, outer before inner."""
     reached = [node]
     for child in reached:  # which grows
         reached += children(child)
@@ -251,12 +251,12 @@ def every(node: nodes.Node) -> list[nodes.Node]:
 
 
 def start(node: nodes.Node) -> int:
-    # Jinja gives some nodes that it makes itself no place; no expression begins a template.
+    # Jinja gives some nodes of its own no place. No expression begins a template.
     return min(filter(None, (child.lineno for child in every(node))), default=0)
 
 
 def assigned_names(body: list[nodes.Node]) -> set[str]:
-    """Return the names that statements of a block bind in that block itself."""
+    """Return the names bound by statements of a block in that block itself."""
     assigned: set[str] = set()
     for node in body:
         if isinstance(node, nodes.Assign | nodes.AssignBlock):

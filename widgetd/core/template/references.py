@@ -1,4 +1,4 @@
-"""The arguments that a template reads, with their places and guards against absence.
+"""The reads of a template's arguments, with their places and guards against absence.
 
 A path is dotted, with `[]` for the elements of a list: `groups[].events[].id`.
 It is followed through `for`, `set` and the filters that keep a list's elements, and left out where
@@ -24,7 +24,7 @@ Names = Mapping[str, str | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Read:
-    """One place at which a template reads an argument.
+    """A place at which a template reads an argument.
 
     Attributes:
         path: The argument, as `legs[].from.city`.
@@ -32,11 +32,11 @@ class Read:
         column: The column in that line.
         guarded: Whether the template allows its absence: by `default`, by a condition on it, or
             because the read is itself such a condition.
-        certain: The paths that certainly exist here.
-        decides: Whether it is a condition as it is, which engines fail on that are strict about
-            absence, unlike `x is defined`.
-        index: Whether it is a loop's position that the exporter forgot to bind, if no argument has
-            that name.
+        certain: The paths with certain values here.
+        decides: Whether it is a condition by itself. Engines with strict absence fail on it,
+            unlike on `x is defined`.
+        index: Whether it is a loop's position, forgotten by the exporter, if no argument has
+            the same name.
     """
 
     path: str
@@ -53,9 +53,9 @@ class _Context:
     """The context of a read.
 
     Attributes:
-        names: The path that each bound name stands for; None if it is uncertain.
-        certain: The paths that certainly exist.
-        tested: Whether the value is only tested, so that it may be absent.
+        names: The path of each bound name, None if it is uncertain.
+        certain: The paths with certain values.
+        tested: Whether the value is only tested, so it may be absent.
         decides: Whether it is tested by being true, and not by `is defined` or `default`.
         in_loop: Whether this is in a loop.
     """
@@ -76,7 +76,7 @@ class _Context:
         return self.knowing(_certain(test, self.names, when=is_true))
 
     def testing(self, tested: bool = True, *, decides: bool = False) -> _Context:
-        """Return this context for a value that only decides something."""
+        """Return this context for a value with no other use than a decision."""
         return replace(self, tested=tested, decides=decides)
 
 
@@ -88,16 +88,16 @@ def reads(tree: nodes.Node, lines: Lines) -> tuple[Read, ...]:
 
 
 def names(reads: Iterable[Read]) -> frozenset[str]:
-    """Return the arguments at which reads begin, without unbound indexes."""
+    """Return the arguments at the beginning of reads, without unbound indexes."""
     return frozenset(
         read.path.partition(".")[0].partition("[")[0] for read in reads if not read.index
     )
 
 
 class _ReadCollector(NodeVisitor):
-    """A single walk through a template that collects its reads.
+    """A single walk through a template for its reads.
 
-    A statement's visit returns the names that it binds for the statements after it, if any.
+    A statement's visit returns its new names for the statements after it, if any.
     """
 
     def __init__(self, lines: Lines) -> None:
@@ -105,7 +105,7 @@ class _ReadCollector(NodeVisitor):
         self.reads: list[Read] = []
 
     def body(self, body: Iterable[nodes.Node], context: _Context) -> Names:
-        """Visit statements in order, and return the names bound after the last one."""
+        """Visit statements in order, and return the names bound after the last."""
         for node in body:
             context = context.binding(self.visit(node, context) or {})
         return context.names
@@ -174,7 +174,7 @@ class _ReadCollector(NodeVisitor):
             self.visit(node.expr2, context.where(node.test, is_true=False))
 
     def visit_And(self, node: nodes.And | nodes.Or, context: _Context) -> None:
-        """Visit `a and b` or `a or b`; `b` is only read if `a` is true, or false."""
+        """Visit `a and b` or `a or b`. `b` is only read if `a` is true, or false."""
         self.visit(node.left, context.testing(decides=True))
         self.visit(node.right, context.where(node.left, is_true=isinstance(node, nodes.And)))
 
@@ -193,7 +193,7 @@ class _ReadCollector(NodeVisitor):
             self.visit(argument, context.testing(False))
 
     def visit_If(self, node: nodes.If, context: _Context) -> Names:
-        """Visit branches; after them a name stands for what all agree on."""
+        """Visit branches. After them a name has the path common to all."""
         ends = []
         for branch in (node, *node.elif_):
             self.visit(branch.test, context.testing(decides=True))
@@ -207,7 +207,7 @@ class _ReadCollector(NodeVisitor):
         }
 
     def visit_For(self, node: nodes.For, context: _Context) -> None:
-        """Visit a loop; its target stands for the elements."""
+        """Visit a loop. Its target stands for the elements."""
         self.visit(node.iter, context)
         read = path(node.iter, context.names)
         single = isinstance(node.target, nodes.Name) and read is not None
@@ -238,7 +238,7 @@ class _ReadCollector(NodeVisitor):
         self.body(node.body, inner)
 
     def visit_Macro(self, node: nodes.Macro, context: _Context) -> Names:
-        """Visit a macro; what its parameters stand for depends on the calls."""
+        """Visit a macro. The meaning of its parameters depends on the calls."""
         for default in node.defaults:
             self.visit(default, context)
         names = [default.name for default in node.args]
@@ -257,7 +257,7 @@ class _ReadCollector(NodeVisitor):
         self.visit(node.filter, context)
 
 
-# --- which path into the arguments an expression stands for, if that is certain ---
+# --- the certain path of an expression into the arguments ---
 
 _CHOOSING: Final = frozenset({"select", "reject", "selectattr", "rejectattr", "unique"})
 _SAME_ELEMENTS: Final = _CHOOSING | {"default", "d", "list", "sort", "reverse", "safe"}
@@ -304,7 +304,7 @@ def _filter_path(node: nodes.Filter, around: str) -> str | None:
     return None
 
 
-# --- which paths are certainly there because a condition came out true, or false ---
+# --- the certain paths after a condition came out true, or false ---
 
 _ABSENT_TESTS: Final = frozenset({"none", "undefined"})
 _NOT_PRESENT: Final = frozenset({"undefined", "none", "false"})

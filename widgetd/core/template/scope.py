@@ -1,7 +1,7 @@
-"""The slots of a template's names: each name lives at one place of one flat list.
+"""The slots of a template's names: each name lives at a place of a flat list.
 
 The slot of a name is resolved once, when the program is built, from the block around it. A frame is
-that list; its first slot holds the budget.
+such a list, with the budget in its first slot.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ BUDGET = 0
 
 
 class Layout:
-    """The slots of one program.
+    """The slots of a program.
 
     Attributes:
         size: The length of a frame.
-        arguments: The slot of each name that comes from the arguments.
+        arguments: The slot of each name among the arguments.
     """
 
     def __init__(self) -> None:
@@ -32,7 +32,6 @@ class Layout:
         self.names: dict[int, str] = {}
 
     def slot(self) -> int:
-        """Return a slot that nothing else uses."""
         self.size += 1
         return self.size - 1
 
@@ -42,7 +41,7 @@ class Layout:
         return self.arguments[name]
 
     def program(self, root: Any, *, may_need_commas: bool = False) -> Program:
-        """Return the program of `root`, whose names live in these slots."""
+        """Return the program of `root`, with its names in these slots."""
         return Program(
             size=self.size,
             arguments=tuple(self.arguments.items()),
@@ -53,7 +52,7 @@ class Layout:
 
 
 class Scope:
-    """The names that one block binds, inside those of the blocks around it.
+    """The names bound by a block, inside those of the blocks around it.
 
     Attributes:
         names: The slot of each name.
@@ -82,13 +81,13 @@ class Scope:
         return name in self.names or (self.parent is not None and self.parent.binds(name))
 
     def resolve(self, name: str) -> int:
-        """Return the slot to read `name` from; an argument's if no block binds it."""
+        """Return the slot to read `name` from, an argument's if no block binds it."""
         if name in self.names:
             return self.names[name]
         return self.parent.resolve(name) if self.parent else self.layout.argument(name)
 
     def innermost_loop(self) -> int | None:
-        """Return the slot of the innermost `loop`, which is then kept; None outside of loops."""
+        """Return the slot of the innermost `loop`, and keep it, or None outside of loops."""
         if self.loops:
             if self.loop is None:
                 self.loop = self.layout.slot()

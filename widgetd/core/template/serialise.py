@@ -27,7 +27,7 @@ MAX_EXACT = 2**53
 # Python refuses to print more than 4,300 digits, and takes quadratic time up to there.
 MAX_BITS = 4096
 
-# A valid escape, or a character that JSON's strings must not hold as it is.
+# A valid escape, or a character forbidden in JSON's strings.
 _UNESCAPED = compile_pattern(r'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})|["\\\x00-\x1f]')
 
 # An absent value in a list shows as less than it weighs.
@@ -160,9 +160,9 @@ def _show_all(budget: Budget, value: Value, parts: list[str], brackets: str) -> 
 
 
 def tojson(budget: Budget, value: Value) -> str:
-    """Return `value` as JSON without spaces; the caller charges for the text.
+    """Return `value` as JSON without spaces. The caller charges for the text.
 
-    An argument is a tree and costs what it prints. A value that the template made may hold one list
+    An argument is a tree and costs its printed length. A value of the template may hold a list
     a million times, so it is charged before it is printed.
     """
     kind_of = type(value)
@@ -180,7 +180,7 @@ def tojson(budget: Budget, value: Value) -> str:
         _afford(budget, value)
     try:
         return orjson.dumps(value, _stand_in).decode()
-    except TypeError:  # a number beyond 64 bits, a key that is a number, a nest beyond orjson's
+    except TypeError:  # a number beyond 64 bits, a number as key, a nest beyond orjson's
         return "".join(_slowly(budget, value, indent=None))
 
 
@@ -228,14 +228,14 @@ def json_inside(budget: Budget, value: Value) -> str:
 
 
 def complete_escapes(budget: Budget, value: Value) -> str:
-    """Return a running text that has some of JSON's escapes, with the others added."""
+    """Return a running text with some of JSON's escapes, and add the others."""
     string = text(budget, value)
     budget.text(len(string))
     return _UNESCAPED.sub(lambda m: m[0] if len(m[0]) > 1 else quote(m[0])[1:-1], string)
 
 
 def bare(budget: Budget, value: Value) -> str:
-    """Return `value` where JSON needs one: as it is if it is JSON, else as JSON."""
+    """Return `value` where JSON needs a value: as it is if it is JSON, else as JSON."""
     if isinstance(value, str) and is_json(value):
         return value
     return tojson(budget, value)

@@ -51,7 +51,7 @@ def compile_template(text: str, *, limits: Limits, to_the_letter: bool = False) 
 
     Args:
         text: The template.
-        limits: The limits of one widget.
+        limits: The limits of a widget.
         to_the_letter: Undo none of the known losses of Studio's exporter.
 
     Raises:
@@ -61,7 +61,7 @@ def compile_template(text: str, *, limits: Limits, to_the_letter: bool = False) 
 
 
 def compile_text(text: str, *, limits: Limits) -> Template:
-    """Compile a template whose text is for people: `{{ x }}` is written as it prints."""
+    """Compile a template of text for people: `{{ x }}` is written as it prints."""
     return Template(text, limits, writes_json=False)
 
 
@@ -108,7 +108,7 @@ class Template:
 
     @cached_property
     def unusual(self) -> tuple[tuple[Unusual, int], ...]:
-        """Return constructs that other readers of templates misread, each with its line."""
+        """Return constructs misread by other readers of templates, each with its line."""
         parsed, lines = self._parse(), Lines(self._text)
         strict = (lines.location(place)[0] for place in strict_operators(self._text))
         odd = _unusual(parsed, self._context(parsed))
@@ -143,11 +143,11 @@ class Template:
         return Rendering(text, repaired=False, steps=steps)
 
     def place(self, arguments: Mapping[str, Value], offset: int) -> tuple[int, int]:
-        """Return the place that wrote the character at `offset` of the output, before repairs.
+        """Return the place behind the character at `offset` of the output, before repairs.
 
         Returns:
             The line and column in the template, from 1: those of the character if it is text of the
-            template, else of the expression that wrote it.
+            template, else of its expression.
         """
         out: list[str] = []
         self._write_pieces(arguments, out)
@@ -162,9 +162,9 @@ class Template:
         return Lines(self._text).location(place)
 
     def trace(self, arguments: Mapping[str, Value]) -> tuple[Traced, ...]:
-        """Return every value that was written, in order; up to the failure if it fails.
+        """Return every written value, in order, up to the failure if it fails.
 
-        The template is compiled anew for this, so that other renders stay as fast.
+        The template is compiled again for this, so other renders stay as fast.
         """
         out: list[str] = []
         with suppress(CallError):
@@ -198,7 +198,7 @@ def build_program(text: str, limits: Limits, writes_json: bool, is_export: bool)
 
 @dataclass(frozen=True, slots=True)
 class Traced:
-    """One value that a template wrote, its expression, and the place of that, from 1."""
+    """A value written by a template, its expression, and the expression's place, from 1."""
 
     line: int
     column: int
@@ -208,12 +208,12 @@ class Traced:
 
 @dataclass(frozen=True, slots=True)
 class Rendering:
-    """The result of one render.
+    """The result of a render.
 
     Attributes:
         text: The output.
         repaired: Whether commas between its values had to be repaired.
-        steps: The steps that it took.
+        steps: The number of its steps.
     """
 
     text: str
@@ -225,7 +225,7 @@ class Expression:
     """A compiled expression.
 
     Attributes:
-        program: The operations that it was compiled of.
+        program: Its operations.
         reads: The reads of its arguments.
 
     Raises:
@@ -246,11 +246,11 @@ class Expression:
         self.reads = reads(tree, Lines(text))
 
     def evaluate(self, arguments: Mapping[str, Value], budget: Budget | None = None) -> Value:
-        """Return the JSON value of the expression; null if it is absent.
+        """Return the JSON value of the expression, null if it is absent.
 
         Args:
             arguments: The arguments, by name.
-            budget: A budget that it shares with others; by default one of its own.
+            budget: A budget shared with others, by default of its own.
         """
         frame = frame_of(self._slots, self._size, arguments, self._limits)
         frame[BUDGET] = budget or frame[BUDGET]
@@ -302,7 +302,7 @@ def _unusual(parsed: Parsed, context: JsonContext) -> Iterator[tuple[Unusual, no
     raw = context.in_strings - context.escaped
     for node in parsed.nodes:
         if isinstance(node, nodes.Add):
-            # A text is added to what is none, as far as one of them stands there.
+            # A text is added to other values, as far as a text stands there.
             texts = {
                 isinstance(side, nodes.Concat)
                 or (isinstance(side, nodes.Const) and type(side.value) is str)
@@ -352,7 +352,7 @@ def _indexes(reads: tuple[Read, ...]) -> Iterator[Finding]:
 def _lost(body: list[nodes.Node], lines: Lines, *, alone: bool) -> Iterator[Finding]:
     """Yield a finding for each `(none)` where the JSX had something.
 
-    One that is all a branch holds is the `null` of `c ? x : null`.
+    As a whole branch it is the `null` of `c ? x : null`.
     """
     only = alone and len(body) == 1
     for node in body:

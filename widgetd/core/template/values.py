@@ -1,12 +1,12 @@
-"""Values of templates: JSON's, the absent one, and those that the template makes.
+"""Values of templates: JSON's, the absent value, and the template's own.
 
 An argument's lists and objects are plain `list` and `dict`: trees that never change and are no
-larger than what was sent. A template makes `TemplateList`, `TemplateDict` and `TemplateTuple`,
-which may hold one value many times and so carry their weight.
+larger than the request. A template makes `TemplateList`, `TemplateDict` and `TemplateTuple`,
+which may hold a value many times and so carry their weight.
 
-The weight of a value is the minimal number of characters of its text, in which a value that it
-holds twice counts twice. A builtin pays for the weight of a value before it reads it. A value
-heavier than all steps could pay for cannot be made, and no value can hold itself.
+The weight of a value is the minimal number of characters of its text, where a value held twice
+counts twice. A builtin pays for the weight of a value before it reads it. A value
+heavier than the price of all steps cannot be made, and no value can hold itself.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ Value = Any
 
 MAX_NESTING: Final = 200
 
-# Every integer that JSON's readers agree on fits; so does any product on its way to being refused.
+# Every integer common to JSON's readers fits. So does any product on its way to being refused.
 MAX_INTEGER: Final = 2**64
 
-# The least text that a value has, and the comma after it.
+# The least text of a value, and the comma after it.
 LEAF: Final = 2
 
 
 class Absent:
-    """The value of an optional argument that is missing, and of anything inside it."""
+    """The value of a missing optional argument, and of anything inside it."""
 
     __slots__ = ()
 
@@ -61,11 +61,11 @@ ABSENT: Final = Absent()
 
 
 class Sized:
-    """A list or object that the template made.
+    """A list or object made by the template.
 
     Attributes:
-        weight: Its weight; 0 until it is needed, for a part of a literal that was weighed as a
-            whole, or a list of elements of one value.
+        weight: Its weight, 0 until it is needed, for a part of a literal weighed as a
+            whole, or a list of elements of another value.
         height: Its nesting depth, once it is weighed.
         is_root: Whether no other value holds it, whose weight would change with its own.
     """
@@ -76,19 +76,19 @@ class Sized:
 
 
 class TemplateList(list[Value], Sized):
-    """A list that the template made."""
+    """A list made by the template."""
 
 
 class TemplateDict(dict[Value, Value], Sized):
-    """An object that the template made."""
+    """An object made by the template."""
 
 
 class TemplateTuple(tuple[Value, ...], Sized):  # noqa: SLOT001 - Python allows a tuple none
-    """A tuple that the template made."""
+    """A tuple made by the template."""
 
 
 class Group(TemplateTuple):
-    """One group of `groupby`: its key and its list, by position or as `.grouper` and `.list`."""
+    """A group of `groupby`: its key and its list, by position or as `.grouper` and `.list`."""
 
 
 _MADE: Final = frozenset({TemplateList, TemplateDict, TemplateTuple, Group})
@@ -96,7 +96,7 @@ HOLDERS: Final = _MADE | {list, dict, tuple}
 
 
 class RuntimeObject:
-    """A value that is no JSON: a macro, a loop, a joiner, a cycler, a namespace."""
+    """A value outside JSON: a macro, a loop, a joiner, a cycler, a namespace."""
 
     __slots__ = ()
 
@@ -109,7 +109,7 @@ class RuntimeObject:
 
 
 class Namespace(RuntimeObject):
-    """The value of `namespace()`: named values that `set ns.name = …` changes anywhere."""
+    """The value of `namespace()`: named values, changed anywhere by `set ns.name = …`."""
 
     __slots__ = ("values",)
 
@@ -141,7 +141,7 @@ def kind(value: Value) -> str:
 
 
 def is_number(value: Value) -> bool:
-    """Return whether `value` can be computed with; booleans can, as in Python."""
+    """Return whether `value` is a number for arithmetic. Booleans are, as in Python."""
     return isinstance(value, int | float)
 
 
@@ -155,7 +155,7 @@ def require_computable(value: Value) -> Value:
 
 
 def whole(value: Value, name: str) -> int:
-    """Return `value` as an integer for a size; `name` is used in the failure."""
+    """Return `value` as an integer for a size. `name` is used in the failure."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if not isinstance(value, int):
@@ -164,7 +164,7 @@ def whole(value: Value, name: str) -> int:
 
 
 def member(value: Value, key: Value) -> Value:
-    """Return the value under `key`, absent if there is none; never an attribute of Python."""
+    """Return the value under `key`, absent if there is none, never an attribute of Python."""
     if isinstance(value, dict):
         return value.get(key, ABSENT) if isinstance(key, str | int | float | None) else ABSENT
     if isinstance(value, RuntimeObject):
@@ -183,7 +183,7 @@ def member(value: Value, key: Value) -> Value:
 
 
 def elements(budget: Budget, value: Value) -> list[Value] | tuple[Value, ...]:
-    """Return the elements that a loop goes through, charged; the caller must not change them."""
+    """Return the elements of a loop, charged. The caller must not change them."""
     if type(value) is list:
         budget.step(len(value))
         return value
@@ -197,7 +197,7 @@ def count(budget: Budget, value: Value) -> None:
 
 
 def to_list(value: Value) -> list[Value] | tuple[Value, ...]:
-    """Return the elements of `value`, already charged; the caller must not change them."""
+    """Return the elements of `value`, already charged. The caller must not change them."""
     if type(value) is list:
         return value
     if is_nothing(value):
@@ -216,7 +216,7 @@ def length(value: Value) -> int:
 
 
 def weigh(budget: Budget, *values: Value) -> None:
-    """Charge for all that `values` reach, before something reads it."""
+    """Charge for everything within `values`, before something reads it."""
     heavy = 0
     for value in values:
         heavy += len(value) if type(value) is str else weight(budget, value)
@@ -236,11 +236,11 @@ def weight(budget: Budget, value: Value) -> int:
 def measure(
     budget: Budget, value: list[Value] | dict[Value, Value] | tuple[Value, ...]
 ) -> tuple[int, int]:
-    """Return the weight of a list or object and its nesting depth; cached with it.
+    """Return the weight of a list or object and its nesting depth, cached with it.
 
     Raises:
-        RenderError: It is heavier than all steps could pay for, or nests more deeply than any JSON
-            reader would follow, so that no walk depends on the rest of Python's stack.
+        RenderError: It is heavier than the price of all steps, or nests more deeply than any JSON
+            reader would follow, so no walk depends on the rest of Python's stack.
     """
     if isinstance(value, Sized):
         if budget.sizes_stale:
@@ -310,7 +310,7 @@ def new_tuple(budget: Budget, values: Iterable[Value]) -> TemplateTuple:
 
 
 def new_unsized(values: Iterable[Value]) -> TemplateList:
-    """Return a list of parts of one value's elements, weighed when its weight is needed."""
+    """Return a list of some elements of another value, weighed when its weight is needed."""
     new = TemplateList(values)
     new.is_root = True
     return new
@@ -341,7 +341,7 @@ def with_size(budget: Budget, holder: _Holder, heavy: int, height: int) -> _Hold
 
 
 def measure_inside(budget: Budget, value: Value) -> tuple[int, int]:
-    """Return the weight and height of a list or object that another is about to hold."""
+    """Return the weight and height of a list or object before another holds it."""
     hold(value)
     return measure(budget, value)
 
@@ -370,7 +370,7 @@ def dict_key(budget: Budget, key: Value) -> Value:
 
 
 def grow(budget: Budget, holder: TemplateList | TemplateDict, added: Collection[Value]) -> None:
-    """Add the weight of a value that is about to be `added` to `holder`.
+    """Add the weight of a value, soon to be `added` to `holder`.
 
     Raises:
         RenderError: It would hold itself, or be too heavy.

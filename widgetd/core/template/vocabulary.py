@@ -1,8 +1,8 @@
 """The vocabulary of templates: every operator, filter, test, function and method there is.
 
 `vocabulary.json` is the table: operands, price, and whether the page has it. The evaluator
-here and the one in the page are tested against it. A program that uses a word which the page
-lacks is evaluated by the server only.
+here and the page's are tested against it. A program with a word unknown to the page is
+evaluated by the server only.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def bind(
         place: Its offset in the template.
 
     Returns:
-        Positional arguments, and those meant for a function that this one applies.
+        Positional arguments, and those meant for the applied function.
 
     Raises:
         Fault: `W1302`, where there is none, or it does not take these arguments.
@@ -127,7 +127,7 @@ def bind(
     parameters = list(bound.signature.parameters.values())
     while parameters[-1].name not in passed:
         parameters.pop()
-    # An argument in between that was left out is written as its default.
+    # An argument left out in between is written as its default.
     return tuple(
         [passed.get(parameter.name, literal(parameter.default)) for parameter in parameters]
     ), {}
@@ -148,7 +148,7 @@ def _signature(sort: str, name: str) -> Signature:
 
 
 def missing_in_page(program: Program) -> Op | None:
-    """Return the first operation of `program` that the page's evaluator lacks."""
+    """Return the first operation of `program` unknown to the page's evaluator."""
     missing = (op for op in operations(program.root) if not _is_in_page(op))
     return min(missing, key=lambda op: op.place, default=None)
 

@@ -72,14 +72,12 @@ class Definition(WidgetNames):
 
     @property
     def names(self) -> WidgetNames:
-        """The names alone, without the file."""
         return WidgetNames(
             name=self.name, tool=self.tool, title=self.title, description=self.description
         )
 
     @property
     def document(self) -> WidgetDocument:
-        """The parsed file."""
         if self.is_jsx:
             return reparse_jsx(self.content, stem(self.path))
         return reparse_document(self.content)

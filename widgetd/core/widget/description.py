@@ -40,7 +40,6 @@ _DETAILS = (
 
 
 def describe(definition: Definition, schema: Schema) -> str:
-    """Return the description of the widget's tool."""
     text = definition.description or _generate(definition, schema)
     sidecar = definition.sidecar
     if not sidecar.deprecated:

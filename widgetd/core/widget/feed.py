@@ -73,7 +73,6 @@ class Feed:
 
     @property
     def is_live(self) -> bool:
-        """Return whether the widget changes while a page shows it."""
         return any(source.part.is_live for source in self.sources)
 
     @property

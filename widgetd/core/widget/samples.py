@@ -92,7 +92,6 @@ def list_authored(definition: Definition) -> Iterator[Sample]:
 
 
 def filter_admitted(widget: Widget, samples: Iterable[Sample]) -> Iterator[Sample]:
-    """Yield the valid samples."""
     return (sample for sample in samples if widget.schema.admits(dict(sample.arguments)))
 
 

@@ -106,7 +106,6 @@ def shorten_at_word(text: str, longest: int) -> str:
 
 
 def compile_summary(definition: Definition, schema: Schema, *, limits: Limits) -> Summary:
-    """Compile the sidecar's summary and expressions."""
     sidecar = definition.sidecar
     texts, required = sidecar.summary_data, schema.advertised.get("required")
     written = {name: value for name, value in texts.items() if isinstance(value, str)}

@@ -154,12 +154,10 @@ class Widget:
 
     @property
     def drawing_at(self) -> str:
-        """The JSON pointer of the drawn source."""
         return self.definition.view_at if self.source == "view" else "/template"
 
     @cached_property
     def view(self) -> View:
-        """The file's compiled JSX."""
         from widgetd.core.template.jsx import View  # noqa: PLC0415 - few files need it
 
         # The proof of a template proves nothing about the JSX beside it.
@@ -172,13 +170,11 @@ class Widget:
 
     @cached_property
     def template(self) -> Template:
-        """The file's compiled template."""
         with self._errors_within("/template"):
             return _compile_template(self.definition.path, self.definition.template, self.limits)
 
     @cached_property
     def schema(self) -> Schema:
-        """The compiled argument schema."""
         written = self.definition.schema
         if written is None:  # an object with the template's properties
             try:
@@ -193,20 +189,17 @@ class Widget:
 
     @cached_property
     def summary(self) -> Summary:
-        """The compiled summary of renders."""
         schema = self.schema
         with self._errors_within(file=SUFFIX):
             return compile_summary(self.definition, schema, limits=self.limits)
 
     @cached_property
     def filler(self) -> Filler:
-        """The compiled ids and derived arguments."""
         with self._errors_within(file=SUFFIX):
             return compile_filler(self.definition.sidecar, limits=self.limits)
 
     @cached_property
     def checks(self) -> Checks:
-        """The compiled checks of action payloads."""
         with self._errors_within(file=SUFFIX):
             return compile_checks(self.definition.sidecar, limits=self.limits)
 
@@ -329,7 +322,6 @@ class Widget:
 
     @property
     def tool(self) -> str:
-        """The name of the MCP tool."""
         return self.definition.tool
 
     @property

@@ -107,8 +107,6 @@ class _CannotMakeError(Exception):
 
 
 class _Sampler:
-    """Makes values in a style."""
-
     def __init__(self, evaluator: Explainer, depths: _ShallowestDepths, style: Style) -> None:
         self._evaluator = evaluator
         self._depths = depths

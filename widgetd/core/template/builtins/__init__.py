@@ -1,8 +1,8 @@
 """The bodies of filters, tests and methods, behind their prices in the vocabulary.
 
-A body is called only through its price, which sees every argument. It may read what was paid for,
-and pays for its result before it makes it. Filters and tests are those of Jinja that need nothing
-but the data.
+A body is called only through its price, computed from every argument. It may read whatever was
+paid for, and pays for its result before it makes it. Filters and tests are those of Jinja without
+further inputs than the data.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _PRICES: Final[Mapping[str, Price]] = MappingProxyType(
     {
         # It asks for kinds, lengths and single elements only, or calls what is priced elsewhere.
         "free": None,
-        # It reads all that the subject reaches.
+        # It reads everything within the subject.
         "read": weigh,
         # It goes through the subject's elements, and pays for what it reads in each.
         "each": count,

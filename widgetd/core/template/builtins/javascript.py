@@ -48,7 +48,7 @@ _HOLDERS: Final = (*_LISTS, dict)
 
 
 def truthy(value: Value) -> bool:
-    """Return whether a condition holds; an empty list is true, NaN is false."""
+    """Return whether a condition holds. An empty list is true, NaN is false."""
     if value:
         return type(value) is not float or not math.isnan(value)
     return isinstance(value, _HOLDERS)
@@ -116,7 +116,7 @@ def concat(budget: Budget, *parts: Value) -> str:
 
 
 def same(budget: Budget, left: Value, right: Value) -> bool:
-    """Return whether `left === right`; a list or an object is the same as itself only."""
+    """Return whether `left === right`. A list or an object is the same as itself only."""
     if isinstance(left, str) and isinstance(right, str):
         budget.scan(min(len(left), len(right)))
         return left == right
@@ -184,7 +184,7 @@ def positive(budget: Budget, value: Value) -> Value:
     return ABSENT if value is ABSENT else number(budget, value)
 
 
-# --- methods: those of a text or a list, and those that a function is given to ---
+# --- methods of a text or a list, and methods with a function as argument ---
 
 
 def _join(budget: Budget, value: Value, separator: Value = ABSENT) -> Value:
@@ -246,7 +246,7 @@ def _concat(budget: Budget, value: Value, other: Value = ABSENT) -> Value:
 
 
 def flatten(budget: Budget, values: Iterable[Value]) -> Value:
-    """Return a list in which each list among `values` is replaced by its elements."""
+    """Return a list with each list among `values` replaced by its elements."""
     flat: list[Value] = []
     for item in values:
         inside = list(item) if isinstance(item, _LISTS) else [item]
@@ -291,7 +291,7 @@ def _replacing(count: int | None) -> Method:
 
 
 def require_list(value: Value) -> Value:
-    """Return `value` unless it is a text or an object, whose elements no method of lists takes."""
+    """Return `value` unless it is a text or an object, neither of which has a list's elements."""
     if isinstance(value, str | dict):
         raise RenderError(f"{kind(value)} is no list")
     return value
@@ -302,7 +302,7 @@ def _reverse(budget: Budget, value: Value) -> Value:
 
 
 def _sort(budget: Budget, value: Value) -> Value:
-    """Sort by text in the order of UTF-16; what is absent comes last."""
+    """Sort by text in the order of UTF-16. Absent values come last."""
     elements = to_list(require_list(value))
     budget.step(len(elements) * len(elements).bit_length())
     keys = [javascript_text(budget, item).encode("utf-16-be", "surrogatepass") for item in elements]

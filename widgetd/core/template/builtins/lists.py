@@ -1,8 +1,8 @@
 """Filters and methods of lists and objects.
 
 `attribute` is a key, or keys joined by dots, and never a Python attribute. The table of filters
-charges for the elements; the functions here charge for what they read in each. Only lists that the
-template made can be changed, never arguments.
+charges for the elements. The functions here charge for their reads in each. Only lists made by the
+template can be changed, never arguments.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def _sort(budget: Budget, values: Any, key: Key, *, reverse: bool = False) -> li
 
 
 class _Keys(tuple[Value, ...]):
-    """The values of one element under several attributes."""
+    """The values of an element under several attributes."""
 
     __slots__ = ()
 
@@ -167,7 +167,7 @@ def unique(
 def _mark(budget: Budget, held: Value) -> Value:
     """Return a hashable value that tells `held` from others.
 
-    That is its text if it is unhashable, or a large number: a caller can find thousands of those
+    It is the text of an unhashable value or of a large number: a caller can find thousands of those
     with the same hash, which would make a set as slow as a list.
     """
     if isinstance(held, str):
@@ -248,7 +248,7 @@ def slices(budget: Budget, value: Value, slices: Value, fill_with: Value = None)
 
 
 def batch(budget: Budget, value: Value, linecount: Value, fill_with: Value = None) -> Value:
-    """Split a list into lists of `linecount`, the last one filled up."""
+    """Split a list into lists of `linecount`, the last filled up."""
     values, count = to_list(value), whole(linecount, "linecount")
     if count < 1:
         raise RenderError("'linecount' must be at least 1")
@@ -268,7 +268,7 @@ def groupby(
     default: Value = None,
     case_sensitive: Value = False,
 ) -> Value:
-    """Return pairs of a key and the elements that have it under `attribute`, ordered by key."""
+    """Return pairs of a key and its elements by `attribute`, ordered by key."""
     read = getter(budget, attribute, ABSENT if default is None else default)
     key = _fold_case(budget, read, case_sensitive)
     ordered = _sort(budget, to_list(value), key)
@@ -314,7 +314,7 @@ def insert(budget: Budget, subject: list[Value], at: Value, value: Value) -> Non
 
 
 def pop(budget: Budget, subject: list[Value], at: Value = -1) -> Value:
-    """Remove and return the element at `at`; absent if there is none."""
+    """Remove and return the element at `at`, absent if there is none."""
     changed, place = _require_own(budget, subject, "pop"), whole(at, "index")
     if not -len(changed) <= place < len(changed):
         return ABSENT
@@ -341,7 +341,7 @@ def get(budget: Budget, subject: dict[Value, Value], key: Value, default: Value 
 def update(
     budget: Budget, subject: dict[Value, Value], other: Value = None, **named: Value
 ) -> None:
-    """Add the entries of `other` and `named` ones to an object."""
+    """Add the entries of `other` and `named` to an object."""
     if not isinstance(subject, TemplateDict):
         raise RenderError("update works on an object the template made")
     pairs = other.items() if isinstance(other, dict) else elements(budget, other)

@@ -1,4 +1,4 @@
-"""Functions that every template has, and the objects that are no JSON: `loop`, cycler, joiner."""
+"""Functions of every template, and the objects outside JSON: `loop`, cycler, joiner."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ Function = Callable[["Budget", list[Value], dict[str, Value]], Value]
 
 
 class Loop(RuntimeObject):
-    """The value of `loop` inside a `for`: the progress of one run of it.
+    """The value of `loop` inside a `for`: the progress of a single run.
 
     Attributes:
         items: The elements.
         index0: The turn, from 0.
-        depth0: Turns of the same recursive loop around this one.
+        depth0: Turns of the same recursive loop around this loop.
         recurse: Renders the same loop over another list inside this turn.
         changed: The values of the last call of `loop.changed`.
     """
@@ -63,7 +63,7 @@ class Loop(RuntimeObject):
         return ABSENT if read is None else read(self)
 
     def item(self, at: int) -> Value:
-        """Return the element of another turn; absent before the first and after the last."""
+        """Return the element of another turn, absent before the first and after the last."""
         return self.items[at] if 0 <= at < len(self.items) else ABSENT
 
 

@@ -1,8 +1,8 @@
 """Operators between values, and filters of numbers, within bounds.
 
-Operators mean what they do in Python, with two exceptions: absent and null in arithmetic yield
-absent, and a text beside a number is concatenated, as in the JSX it came from. The size of numbers
-is bounded, so that each operation takes constant time.
+Operators mean the same as in Python, with two exceptions: absent and null in arithmetic yield
+absent, and a text beside a number is concatenated, as in the JSX of its origin. The size of numbers
+is bounded, so each operation takes constant time.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ _modulo = _arithmetic("take the remainder of", operator.mod)
 
 
 def remainder(budget: Budget, left: Value, right: Value) -> Value:
-    """Return the remainder of a division; fill the places of a text as `format` does."""
+    """Return the remainder of a division, or fill the places of a text as `format` does."""
     if isinstance(left, str):
         args = list(right) if isinstance(right, tuple) else [right]
         named = right if isinstance(right, dict) else {}
@@ -143,7 +143,7 @@ def positive(budget: Budget, value: Value) -> Value:
 
 
 def equal(budget: Budget, left: Value, right: Value) -> bool:
-    """Return whether two values are equal; lists and objects are charged for the comparison."""
+    """Return whether two values are equal. Lists and objects are charged for the comparison."""
     if isinstance(left, list | dict | tuple) and isinstance(right, list | dict | tuple):
         if len(left) != len(right):
             return False

@@ -1,9 +1,9 @@
 """Filters and methods of text: change, search, fill and fit it.
 
-A value that is no text is converted as it would print. Every function takes the budget first and
-the text second, so that filters and methods share them. The table that holds them charges for what
-they read; they charge for what they make. Jinja's own functions are used for texts and numbers;
-these replace the ones that use `Markup`, or whose work no price covers.
+A value other than a text is converted as it would print. Every function takes the budget first and
+the text second, so filters and methods share them. Their table charges for reading, and they
+charge for their results. Jinja's own functions are used for texts and numbers. The functions here
+replace those with `Markup`, or with work beyond every price.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ def escape(budget: Budget, value: Value) -> str:
 
 
 def urlencode(budget: Budget, value: Value) -> str:
-    """Encode a text for a URL; an object, or a list of pairs, as its query."""
+    """Encode a text for a URL. An object or a list of pairs becomes its query."""
     if isinstance(value, dict):
         pairs: Value = value.items()
     elif isinstance(value, list | tuple):
@@ -243,7 +243,7 @@ def wordwrap(  # noqa: PLR0917 - the filter takes them by position
     string = text(budget, value)
     between = "\n" if wrapstring is None else text(budget, wrapstring)
     budget.step(len(string))
-    # textwrap copies what is left of a long word for every piece that it breaks off.
+    # textwrap copies the rest of a long word for every piece it breaks off.
     for word in string.split():
         budget.scan(len(word) ** 2 // max(1, whole(width, "width")))
     size, long, hyphens = whole(width, "width"), bool(break_long_words), bool(break_on_hyphens)

@@ -1,4 +1,4 @@
-"""The evaluator: the only code that makes closures, from programs of either front end."""
+"""The evaluator: the only maker of closures, from programs of either front end."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ OPERATORS: Final[Mapping[str, MakeExpression]] = MappingProxyType({**EXPRESSIONS
 
 
 def compile_body(program: Program, *, traced: bool = False) -> Execute:
-    """Return the closure that runs a program of statements.
+    """Return the closure for a program of statements.
 
     Args:
         program: The program of a template.
-        traced: Write pieces of output with their places in the template; slower.
+        traced: Write pieces of output with their places in the template, at a lower speed.
     """
     return Compiler(OPERATORS, STATEMENTS, traced=traced).body(program.root)
 

@@ -1,6 +1,6 @@
 """The compiler from programs to closures over a frame.
 
-A table has one function for each operator; this module has their common part.
+A table has a function for each operator. This module has their common part.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ MakeStatement = Callable[["Compiler", Op], "Execute"]
 
 
 class Compiler:
-    """Makes closures of one program.
+    """Makes closures of a program.
 
     Attributes:
-        nodes: The number of expressions and statements compiled so far; the price of a turn of a
+        nodes: The number of expressions and statements compiled so far. The price of a turn of a
             loop, and of a macro's call, depends on it.
         traced: Whether each piece of output records its place in the template.
     """

@@ -45,7 +45,7 @@ from widgetd.core.template.values import (
 
 
 def _index(_compiler: Compiler, op: Op) -> Evaluate:
-    """Read an argument, or the position in the loop, which the exporter forgot to bind."""
+    """Read an argument, or the position in the loop forgotten by the exporter."""
     slot, loop = op.operands
 
     def index(frame: Frame) -> Value:
@@ -193,7 +193,7 @@ def _call(compiler: Compiler, op: Op, find: Callable[[Frame], Function]) -> Eval
 
 
 def over(make: Callable[..., Evaluate]) -> MakeExpression:
-    """Return what makes a closure of the closures of all operands, which cannot fail itself."""
+    """Return the maker of a closure over the closures of all operands, itself free of failures."""
     return lambda compiler, op: make(*compiler.operands(op.operands))
 
 
@@ -230,7 +230,7 @@ def binary(apply: Binary) -> MakeExpression:
 
 
 def _equality(*, is_equal: bool) -> MakeExpression:
-    """Compare with a constant, the usual case, for free; else as other operators do."""
+    """Compare with a constant, the usual case, for free, else as other operators do."""
     general = binary(COMPARISONS["eq" if is_equal else "ne"])
 
     def make(compiler: Compiler, op: Op) -> Evaluate:
@@ -264,7 +264,7 @@ def _chain(compiler: Compiler, op: Op) -> Evaluate:
     return with_place(op.place, compare_chain)
 
 
-# --- literals, and text that statements write ---
+# --- literals, and the text of statements ---
 
 
 def _literal(compiler: Compiler, op: Op) -> Evaluate:
@@ -302,7 +302,7 @@ def _capture(compiler: Compiler, op: Op) -> Evaluate:
 
 
 class Macro(RuntimeObject):
-    """A macro in one frame, whose names its body can read."""
+    """A macro in a frame whose names its body can read."""
 
     __slots__ = ("frame", "name", "run")
 
@@ -315,12 +315,12 @@ class Macro(RuntimeObject):
         return self.name if name == "name" else ABSENT
 
     def call(self, budget: Budget, args: list[Value], kwargs: dict[str, Value]) -> Value:
-        """Return the text that the body makes of these arguments."""
+        """Return the text of the body for these arguments."""
         return self.run(budget, self.frame.copy(), args, kwargs)
 
 
 def _macro(compiler: Compiler, op: Op) -> Evaluate:
-    """Make a macro in its frame; the slots of `extra` are those that its body reads."""
+    """Make a macro in its frame. The slots of `extra` are the body's reads."""
     name, parameters, defaults, inner, (varargs, others, caller) = op.operands
     before, count, tall = compiler.nodes, len(parameters), height(op)
     values = [*[constant(ABSENT)] * (count - len(defaults)), *compiler.operands(defaults)]

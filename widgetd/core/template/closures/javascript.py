@@ -1,6 +1,6 @@
 """The closures of JSX: JavaScript's operators, methods and functions, elements and literals.
 
-Functions are no values: one can only stand where it is given to a method, so nothing can call
+Functions are no values: a function only stands as an argument of a method, so nothing can call
 itself. Elements and literals are built as a whole and sized once, as a template's own are.
 """
 
@@ -273,7 +273,7 @@ def _show_children(
 
 
 def _with_texts(compiler: Compiler, op: Op) -> Evaluate:
-    """Wrap each object that has a `type` in a `Text`, as Studio's exporter does in lists."""
+    """Wrap each object with a `type` in a `Text`, as Studio's exporter does in lists."""
     evaluate = compiler.expression(op.operands[0])
 
     def wrap(frame: Frame) -> Value:

@@ -1,7 +1,7 @@
 """The closures of lists and objects: built as a whole, paid for and sized once.
 
-Each evaluation builds a new one. Constants in it are copied, and a literal inside a literal
-is built with it, so that nothing is sized twice.
+Each evaluation builds anew. Constants in it are copied, and a literal inside a literal
+is built with it, so nothing is sized twice.
 """
 
 from __future__ import annotations

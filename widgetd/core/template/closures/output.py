@@ -1,7 +1,7 @@
 """The closures of outputs: constant text, and the values of `{{ ... }}` as their places need them.
 
 In running JSON a value is written as it prints, or by `tojson`. Inside a JSON string both are
-escaped, so that no argument can break out of it.
+escaped, so no argument can break out of it.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def _values(written: list[Part], tail: str, start: int) -> Execute:
                 piece = quote(value) if type(value) is str else tojson(budget, value)
                 size += len(piece)
                 out += data, piece
-            budget.chars -= size  # as `text` does; most outputs end here
+            budget.chars -= size  # as `text` does, because most outputs end here
             if budget.chars < 0:
                 raise budget.out_of_text()
         except RenderError as failure:
@@ -118,8 +118,8 @@ class Piece(str):
     """A piece of output with its place in the template.
 
     Attributes:
-        place: The offset of the expression or text that wrote it.
-        constant: Whether it is text of the template, so that each character has its own place.
+        place: The offset of the expression or text behind it.
+        constant: Whether it is text of the template, with a place for each character.
     """
 
     __slots__ = ("constant", "place")
@@ -134,7 +134,7 @@ class Piece(str):
         return piece
 
     def removeprefix(self, prefix: str, /) -> Piece:
-        """Return the rest, which still knows its place."""
+        """Return the rest, with its place."""
         rest = super().removeprefix(prefix)
         place = self.place + (len(self) - len(rest)) * self.constant
         return Piece.of(rest, place, constant=self.constant)

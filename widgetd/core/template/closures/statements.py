@@ -50,10 +50,10 @@ def _if(compiler: Compiler, op: Op) -> Execute:
 class _ForLoop:
     """A loop, compiled.
 
-    An object, since closures that refer to each other are freed only by the garbage collector.
+    An object, since closures with references to each other are freed only by the garbage collector.
 
     Attributes:
-        slot: The slot of the target, if it is one name.
+        slot: The slot of the target, if it is a single name.
         state: The slot of `loop`, if the body reads it.
         cost: Further steps of a turn, if its body has many nodes.
         height: The height of the loop in operations if it may call itself, else 0.
@@ -73,7 +73,7 @@ class _ForLoop:
         self.place = op.place
 
     def choose(self, frame: Frame, value: Value) -> Sequence[Value]:
-        """Return the elements of `value` that take part."""
+        """Return the elements for the loop."""
         try:
             values = elements(frame[BUDGET], value)
             if self.cost:
@@ -143,7 +143,7 @@ def _assign(compiler: Compiler, op: Op) -> Execute:
 
 
 def _assignment(target: Any) -> Assign:
-    """Return the closure that binds a value to a name, to several, or to a namespace's field."""
+    """Return the closure to bind a value to a name, to several, or to a namespace's field."""
     if type(target) is int:
         return lambda frame, value: frame.__setitem__(target, value)
     return _field(target) if target.name == "field" else _unpacking(target)
@@ -180,7 +180,7 @@ def _unpacking(target: Op) -> Assign:
 
 
 def _copy(_compiler: Compiler, op: Op) -> Execute:
-    """Give the names that a block sets the values that they have around it."""
+    """Give the names set by a block their values around it."""
     pairs = list(zip(op.operands[::2], op.operands[1::2], strict=True))
 
     def copy(frame: Frame, _out: list[str]) -> None:
@@ -193,7 +193,7 @@ def _copy(_compiler: Compiler, op: Op) -> Execute:
 def _strip(compiler: Compiler, op: Op) -> Execute:
     """Write a body without its leading comma.
 
-    The exporter separates children by a set-block and an output that strips it; written at
+    The exporter separates children by a set-block and an output without its comma. Written at
     once, the text is neither copied nor paid for again at each level.
     """
     body = compiler.body(op.operands[0])

@@ -1,4 +1,4 @@
-"""The repair of commas between JSON values, of which a template wrote too many or too few."""
+"""The repair of commas between JSON values, too many or too few."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import orjson
 
 from widgetd.base.text_search import compile_pattern, read_tokens
 
-# The last alternative takes all of the text behind a quotation mark that nothing closes: looking
+# The last alternative takes all of the text behind an unclosed quotation mark: looking
 # for its end again at each later mark takes time in the square of the text.
 _PIECE: Final = compile_pattern(r'(?s)[\[\]{},:]|"(?:[^"\\]++|\\.)*+"|[^\s"\[\]{},:]++|".*')
 
 
 def repair(text: str) -> str | None:
-    """Return `text` as valid JSON with commas repaired between values; None if that fails.
+    """Return `text` as valid JSON with commas repaired between values, None if it fails.
 
-    A loop without a separator, or with one too many, is the usual cause. Strings are not changed.
+    A loop without a separator, or with a separator too many, is the usual cause. Strings stay.
     """
     if sum(map(text.count, _MARKS)) > MAX_MARKS:
         return None

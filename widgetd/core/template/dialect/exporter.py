@@ -1,8 +1,8 @@
-"""The exporter's constructs that Jinja would misread, and their evident meaning.
+"""The exporter's constructs unknown to Jinja, and their evident meaning.
 
 Words and operators of JavaScript are read as such, commas between values are repaired, and two
-losses that leave a trace in the text are undone: the exporter writes a template literal in further
-parentheses, but without its conversion to text; and it takes an object with a `type` for a
+losses with a trace in the text are undone. The exporter writes a template literal in further
+parentheses, but without its conversion to text. It also takes an object with a `type` for a
 component. No offset moves.
 
     {x}             {{ (x) | tojson }}              {`${x}`}        {{ ((x)) | tojson }}
@@ -49,7 +49,7 @@ def advice(problem: str) -> str:
     return next(right, "write it as Jinja reads it")
 
 
-# --- texts that template literals made ---
+# --- texts of template literals ---
 
 _DOUBLED: Final = compile_pattern(r"\{\{[-+]?(?=\s*+\(\s*+\()")
 _STEPS: Final = {"lparen": 1, "rparen": -1}
@@ -132,8 +132,8 @@ def unwrap_data(text: str) -> str:
 
 
 def find_wrappers(text: str) -> Iterator[tuple[int, int, str]]:
-    """Yield the ranges of `text` at which each wrapper begins and ends, with its property."""
-    # Of each bracket that is open: the key that it stands under, and its wrapper's beginning.
+    """Yield the ranges of `text` at the beginning and end of each wrapper, with its property."""
+    # Of each open bracket: its key, and its wrapper's beginning.
     around: list[tuple[str, tuple[int, int] | None]] = []
     string = key = ""
     for match in read_tokens(LEXEME, text) if WRAPPED.search(text) else ():

@@ -1,7 +1,7 @@
-"""The JSON around each output of a template, found by a walk along every path.
+"""The JSON around each output of a template, from a walk along every path.
 
-The walk follows every path at once, without arguments: both branches of a condition; no turn, one
-and many of a loop. Only what holds on every path counts.
+The walk follows every path at once, without arguments: both branches of a condition, and zero,
+one and many iterations of a loop. Only facts of every path count.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ LEAD: Final = 6
 
 
 class Point(NamedTuple):
-    """A possible state before a place; `sure` if it does not depend on a condition."""
+    """A possible state before a place, `sure` if it does not depend on a condition."""
 
     state: int
     sure: bool
@@ -49,14 +49,14 @@ States = frozenset[Point]
 
 
 class Turn(NamedTuple):
-    """The turn of the innermost loop that is walked."""
+    """The turn of the innermost loop in the walk."""
 
     first: bool
     last: bool
 
 
 class Comma(NamedTuple):
-    """A comma that is missing or one too many, by its offset in the text."""
+    """A missing or superfluous comma, by its offset in the text."""
 
     place: int
     missing: bool
@@ -68,13 +68,13 @@ class JsonContext:
 
     Attributes:
         in_strings: The expressions and blocks whose text is inside a JSON string.
-        escaped: Those of them that write JSON's escapes themselves.
+        escaped: Those of them with JSON's escapes of their own.
         bare: The unquoted expressions where JSON needs a value.
         stripping: The set-blocks whose only purpose is to lose their leading comma.
-        stripped: The expressions that write such a set-block.
+        stripped: The expressions behind such a set-block.
         converted: The offsets of the filters whose values are texts in the JSX.
-        commas: The mistakes in commas between values that no argument can prevent.
-        may_need_commas: Whether commas may be missing in the output, or one too many.
+        commas: The wrong commas between values, whatever the arguments.
+        may_need_commas: Whether commas may be missing in the output, or superfluous.
         values: The expressions and conditions where JSON needs a value.
     """
 
@@ -90,7 +90,7 @@ class JsonContext:
 
 
 def json_context(parsed: Parsed) -> JsonContext:
-    """Return what surrounds each output of a template that writes JSON."""
+    """Return the surroundings of each output of a template of JSON."""
     walk = _ContextWalk(parsed)
     walk.body(parsed.tree.body, frozenset({Point(ANY, sure=True)}), None)
     return walk.context()
@@ -100,9 +100,9 @@ _Bodied = nodes.AssignBlock | nodes.Macro | nodes.CallBlock | nodes.FilterBlock
 
 
 class _ContextWalk(NodeVisitor):
-    """One walk through a template.
+    """A single walk through a template.
 
-    Each visit returns the possible states after a node, given those before it.
+    Each visit returns the possible states after a node for those before it.
     """
 
     def __init__(self, parsed: Parsed) -> None:
@@ -184,7 +184,7 @@ class _ContextWalk(NodeVisitor):
         self.before.setdefault(id(node), set()).update(point.state for point in states)
 
     def unknown(self, point: Point) -> Point:
-        """Return the state after a text that is not known."""
+        """Return the state after an unknown text."""
         if point.state == IN_STRING:
             return point
         if point.state == COLON:
@@ -216,7 +216,7 @@ class _ContextWalk(NodeVisitor):
         return _either([*behind, self.body(node.else_, states, turn)])
 
     def visit_For(self, node: nodes.For, states: States, turn: Turn | None) -> States:
-        """Return the states after a loop of no turn, of one, and of any number."""
+        """Return the states after a loop of zero, one and any number of iterations."""
         none = self.body(node.else_, states, turn)
         once = self.body(node.body, states, Turn(first=True, last=True))
         middle = self.body(node.body, states, Turn(first=True, last=False))
@@ -273,7 +273,7 @@ class _ContextWalk(NodeVisitor):
 
 
 def _either(ways: list[States]) -> States:
-    """Return the states after several paths; sure only if all agree."""
+    """Return the states after several paths, sure only if all agree."""
     if all(way == ways[0] for way in ways):
         return ways[0]
     return frozenset(Point(point.state, sure=False) for way in ways for point in way)

@@ -1,6 +1,6 @@
 """Recognisers of idioms: stripping a comma, asking for the last turn, escaping.
 
-Each function recognises one piece of a tree.
+Each function recognises a piece of a tree.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ def _strip_tree(name: str) -> nodes.Expr:
     return parse_expression(f"{name}[1:] if {name} and {name}[0] == ',' else {name}", Limits())
 
 
-# Reads of its name in the value that strips a comma.
+# Reads of its name in the value without the comma.
 _READS_PER_STRIP: Final = 4
 
 
 def find_stripping(among: list[nodes.Node]) -> tuple[frozenset[int], frozenset[int]]:
-    """Return the set-blocks that the next output strips of a comma, and those outputs.
+    """Return the set-blocks stripped of a comma by the next output, and those outputs.
 
-    A name that is read anywhere else keeps its set-blocks as they are.
+    A name with a read anywhere else keeps its set-blocks as they are.
     """
     pairs: dict[str, list[tuple[int, int]]] = {}
     for name, block, value in _pairs(among):
@@ -45,7 +45,7 @@ def find_stripping(among: list[nodes.Node]) -> tuple[frozenset[int], frozenset[i
 
 
 def _pairs(among: list[nodes.Node]) -> Iterator[tuple[str, nodes.Node, nodes.Node]]:
-    """Yield each such set-block and value, with the name that connects them."""
+    """Yield each such set-block and value, with the name between them."""
     for parent in among:
         if "body" not in parent.fields:
             continue
@@ -67,7 +67,7 @@ def _first_value(node: nodes.Node) -> nodes.Node | None:
 
 
 def captured_names(among: list[nodes.Node]) -> frozenset[str]:
-    """Return the names of texts that the template put together."""
+    """Return the names of texts put together by the template."""
     blocks = [block for block in among if isinstance(block, nodes.AssignBlock)]
     return frozenset(name for block in blocks for name in target_names(block.target))
 
@@ -80,7 +80,7 @@ def quoted_names(among: list[nodes.Node]) -> frozenset[str]:
 
 
 def decide(test: nodes.Node, turn: tuple[bool, bool] | None) -> bool | None:
-    """Return the result of `test` in the `(first, last)` turn of a loop; None if unknown."""
+    """Return the result of `test` in the `(first, last)` turn of a loop, None if unknown."""
     if turn is None:
         return None
     if isinstance(test, nodes.Not):
@@ -126,7 +126,7 @@ def _member(node: nodes.Node) -> str | None:
 
 
 def shows_json(node: nodes.Node) -> bool:
-    """Return whether `node` always writes one JSON value."""
+    """Return whether `node` always writes a single JSON value."""
     if isinstance(node, nodes.Filter):
         return node.name == "tojson"
     return isinstance(node, nodes.Const) and isinstance(node.value, int | float)
@@ -152,7 +152,7 @@ def escapes_itself(node: nodes.Node) -> bool:
 
 
 def starts_json(body: list[nodes.Node]) -> bool:
-    """Return whether the text of `body` begins as JSON does, so that its strings are known."""
+    """Return whether the text of `body` begins as JSON does, so its strings are known."""
     for node in body:
         if isinstance(node, nodes.Output):
             for child in node.nodes:

@@ -1,7 +1,7 @@
 """The front end for JSX: a parsed view becomes a program, as a template does.
 
-What is not in the table is not available. JavaScript's operators mean something else than a
-template's, so they have names of their own; members, slots and constants are shared.
+Anything outside the table is unavailable. JavaScript's operators mean something else than a
+template's, so they have names of their own. Members, slots and constants are shared.
 """
 
 from __future__ import annotations
@@ -59,14 +59,14 @@ _TEXT_PROPERTIES: Final[Mapping[str, str]] = MappingProxyType(
 
 
 class Builder(StatementBuilder):
-    """Builds operations of nodes; each method is for one kind, by the table `_builders`.
+    """Builds operations of nodes. Each method is for a kind, by the table `_builders`.
 
     Args:
         limits: How large a program may become, with functions written out.
 
     Attributes:
         OBJECT: The operator of an object or element.
-        reads: The path that is read at an offset, for each use of a function.
+        reads: The path at an offset, for each use of a function.
     """
 
     OBJECT = "js{}"
@@ -93,7 +93,7 @@ class Builder(StatementBuilder):
         self._running: list[Node] = []
 
     def view(self, program: Node, statements: list[Node]) -> Expr:
-        """Build the expression or component that a view is.
+        """Build the expression or component of a view.
 
         Args:
             program: The whole text.
@@ -138,7 +138,7 @@ class Builder(StatementBuilder):
         return self._write_out(component, [Properties()], node)
 
     def expression(self, node: Node, block: JsxScope) -> Expr:
-        """Build the operation of `node`; None in place of what is not available."""
+        """Build the operation of `node`, None in place of an unavailable construct."""
         self._count += 1
         if self._count > self._limits.template_nodes:
             self.faults.append(size_fault(self._limits))
@@ -162,7 +162,7 @@ class Builder(StatementBuilder):
         path = self.path(built) if node.kind in _READING else None
         if path is not None:
             at = (node.start, self._use)
-            # The longest path that begins here is the read.
+            # The longest path from here is the read.
             if path.startswith(self.reads.get(at, "")):
                 self.reads[at] = path
         return built
@@ -189,7 +189,7 @@ class Builder(StatementBuilder):
         if isinstance(bound, Properties):
             return self._whole(self.property(bound, key.text), key)
         value = member(self.expression(subject, block), key.text, node.start)
-        # As in templates, a list that is absent has no elements.
+        # As in templates, an absent list has no elements.
         return Op("js??", (value, literal(0)), node.start) if key.text == "length" else value
 
     def _item(self, node: Node, block: JsxScope) -> Expr:
@@ -236,7 +236,7 @@ class Builder(StatementBuilder):
     # --- calls ---
 
     def call(self, node: Node, block: JsxScope) -> Expr:
-        """Build a call: of a method, of a function, of a method that takes a function."""
+        """Build a call: of a method, of a function, of a method with a function as argument."""
         callee, arguments = unwrap(node.fields["function"]), node.fields["arguments"]
         if arguments.kind != "arguments":
             problem = f"a tagged literal is not available here: {node.excerpt}"
@@ -277,7 +277,7 @@ class Builder(StatementBuilder):
     def _loop(
         self, name: str, items: Node, arguments: list[Node], node: Node, block: JsxScope
     ) -> Expr:
-        """Build a method that takes a function: `xs.map((x, i) => ...)`."""
+        """Build a method with a function as argument: `xs.map((x, i) => ...)`."""
         held, values = list[Expr](), self.expression(items, block)
         if name == "map" and node.fields["function"].text == "Array.from":
             values = Op("jsfn", ("Array.from", values), node.start)
@@ -294,7 +294,7 @@ class Builder(StatementBuilder):
     ) -> tuple[tuple[Any, ...], Expr]:
         """Build a function over `values`: the slots of its parameters, and its result.
 
-        The parameter behind the index is the list itself, which is held in a slot.
+        The parameter behind the index is the list itself, held in a slot.
         """
         path = self.path(values)
         element = None if path is None else f"{path}[]"
@@ -403,7 +403,7 @@ class Builder(StatementBuilder):
     def _attribute(self, value: Expr) -> Expr:
         """Build `undefined` for `x && "value"` where `x` is false: React draws no such attribute.
 
-        `x && y` stays as it is, because `y` may be a boolean, of which false is a value.
+        `x && y` stays as it is, because `y` may be a boolean, with false as a value.
         """
         if type(value) is not Op or value.name != "js&&":
             return value
@@ -501,7 +501,6 @@ class Builder(StatementBuilder):
         return tuple(built)
 
     def child(self, node: Node, block: JsxScope) -> Expr:
-        """Build one of the children."""
         return self.expression(node, block)
 
 

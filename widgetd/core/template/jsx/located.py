@@ -1,4 +1,4 @@
-"""JSX whose elements carry their place: each component of the tree says where it was written."""
+"""JSX with places in its elements: each component of the tree says where it was written."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class LocatingBuilder(Builder):
     """A builder whose trees have the property `PLACE` in each component."""
 
     def literal(self, node: Node, block: JsxScope) -> Expr:
-        """Build a literal; of an element, with its place as a further property."""
+        """Build a literal, of an element with its place as a further property."""
         built = super().literal(node, block)
         if node.kind not in ELEMENTS or not isinstance(built, Op) or built.name != self.OBJECT:
             return built

@@ -1,8 +1,7 @@
 """The entry point to tree-sitter: JSX text becomes a tree of nodes.
 
-The size and depth of the tree are bounded while it is copied, so the code that walks it
-may recurse. The library is imported with the first text, because most processes never
-parse one.
+The size and depth of the tree are bounded while it is copied, so its walks may recurse. The
+library is imported with the first text, because most processes never parse any.
 """
 
 from __future__ import annotations
@@ -34,20 +33,20 @@ _EXCERPT_CHARS: Final = 40
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParserLimits:
-    """Limits of what the library may consume on one text.
+    """Limits of the library's work on a text.
 
     The size of the result is no measure of the work: the lexer starts again behind an
-    unfinished comment or string, and reads to the end of the text each time. Texts that
-    are accepted read at most 3 times their length, in at most 100 reads.
+    unfinished comment or string, and reads to the end of the text each time. Accepted texts
+    read at most 3 times their length, in at most 100 reads.
 
     Attributes:
-        operations: Calls of `progress_callback`, each of which stands for a hundred parser
-            operations; 5,000 nodes take at most 750.
-        chunk_bytes: Bytes returned by one read. A read that returns the rest of the text
-            makes the library copy it each time.
-        reads: Number of reads, also of those at the end of the text, which return nothing.
+        operations: Calls of `progress_callback`, each for a hundred parser operations. 5,000
+            nodes take at most 750.
+        chunk_bytes: Bytes of a read. A read of the rest of the text makes the library copy it
+            each time.
+        reads: Number of reads, also of empty reads at the end of the text.
         read_factor: Bytes returned in total, as a multiple of the text.
-        read_floor_bytes: Added to that, because a short text is read whole by each read.
+        read_floor_bytes: Added to it, because a short text is read whole by each read.
     """
 
     operations: int = 800
@@ -85,7 +84,7 @@ class Node:
 
     @property
     def excerpt(self) -> str:
-        """Return the beginning of the source text, in one line, for an error message."""
+        """Return the beginning of the source text, in a line, for an error message."""
         line = " ".join(self.text[: 2 * _EXCERPT_CHARS].split()).rstrip(";")
         return line if len(line) <= _EXCERPT_CHARS else line[: _EXCERPT_CHARS - 1] + "…"
 
@@ -156,7 +155,6 @@ def _parse_bounded(source: bytes, limits: Limits) -> tree_sitter.Node:
 
 
 def size_fault(limits: Limits) -> Fault:
-    """Return the fault of a view that is too large."""
     problem = f"the JSX has more than {limits.template_nodes:,} syntax nodes"
     return Fault(CODE, None, problem, "make it shorter")
 
@@ -202,7 +200,7 @@ _LISTED_LINES: Final = 20
 
 
 def _find_types(text: str) -> list[int]:
-    """Return the lines that seem to have types of TypeScript."""
+    """Return the lines with apparent types of TypeScript."""
     lines = enumerate(text.splitlines(), 1)
     return [at for at, line in lines if _TYPED.search(line) and "</" not in line]
 
@@ -242,7 +240,7 @@ def _copy_tree(root: tree_sitter.Node, source: bytes, limits: Limits) -> Node:
 
 
 def _advance(cursor: tree_sitter.TreeCursor, path: list[Node]) -> bool:
-    """Move to the next node that is not below this one; return False at the end."""
+    """Move to the next node outside of this node. Return False at the end."""
     while not cursor.goto_next_sibling():
         if len(path) == 1:
             return False

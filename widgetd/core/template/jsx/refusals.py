@@ -1,4 +1,4 @@
-"""Refusals of JSX that widgets do not have, each with its replacement, in tables."""
+"""Refusals of JSX outside of widgets, each with its replacement, in tables."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Statements of JSX: declarations, conditions and loops become one `let` and what it returns.
+"""Statements of JSX: declarations, conditions and loops become a single `let` and its result.
 
-A name is a slot of the frame that is shared by all functions, so an assignment is one more
-slot and value of the `let`; in a branch it keeps the old value where the condition fails.
+A name is a slot of the frame shared by all functions, so an assignment is a further
+slot and value of the `let`. In a branch it keeps the old value where the condition fails.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ _UNSET: Final = object()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Function:
-    """A function or component, and the block that its body reads names from.
+    """A function or component, and the block around its names.
 
-    It is no value: it is written out where it is used, so the program has no calls.
+    It is no value: it is written out at each use, so the program has no calls.
     """
 
     node: Node
@@ -62,7 +62,7 @@ class Function:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Properties:
-    """The object that a component gets: attributes, or the arguments of the widget if None."""
+    """The object for a component: attributes, or the arguments of the widget if None."""
 
     attributes: Mapping[str, Expr | Function] | None = None
 
@@ -72,16 +72,16 @@ End = Callable[[JsxScope], Expr]
 
 
 class Abandoned(Exception):  # noqa: N818 - ends a build; its faults say why
-    """A build that cannot go on."""
+    """The end of a build."""
 
 
 class StatementBuilder(ABC):
-    """Builds blocks of statements; `expression` is left to the front end.
+    """Builds blocks of statements. `expression` is left to the front end.
 
     Attributes:
         layout: The slots of the program.
-        faults: What cannot be compiled; building goes on behind it.
-        paths: The path of the argument that a slot holds.
+        faults: Mistakes in the source. Building goes on behind them.
+        paths: The path of the argument in a slot.
     """
 
     def __init__(self) -> None:
@@ -114,7 +114,7 @@ class StatementBuilder(ABC):
         return None if path is None else path + step
 
     def report(self, fault: Fault) -> None:
-        """Add a fault; the same one of a function that is used twice counts once."""
+        """Add a fault. The same fault from two uses of a function counts once."""
         if all(
             (fault.place, str(fault)) != (reported.place, str(reported)) for reported in self.faults
         ):
@@ -140,7 +140,7 @@ class StatementBuilder(ABC):
         return is_constant(value) or (type(value) is int and value not in self._mutable)
 
     def hold(self, value: Expr) -> tuple[list[Expr], Expr]:
-        """Return the assignment that holds `value`, if one is needed, and what reads it."""
+        """Return the assignment for `value`, if needed, and its read."""
         if self.is_stable(value):
             return [], value
         slot = self.slot(value)
@@ -232,7 +232,7 @@ class StatementBuilder(ABC):
         assigned: list[Expr] = []
         at, end = 0, 0
         for part in pattern.children:
-            # An element that is left out has no node, only its comma.
+            # An element left out has no node, only its comma.
             start = part.start - pattern.start
             at += pattern.text[end:start].count(",")
             end = start + len(part.text)
@@ -278,7 +278,7 @@ class StatementBuilder(ABC):
     # --- blocks ---
 
     def sequence(self, statements: list[Node], block: JsxScope, end: End | None = None) -> Expr:
-        """Build the statements of a block, at least one without an `end`, and what they return."""
+        """Build the statements of a block, at least one without an `end`, and their result."""
         self.declare(statements, block)
         return self._from(statements, block, end)
 
@@ -305,7 +305,7 @@ class StatementBuilder(ABC):
     def _choose(
         self, node: Node, rest: list[Node], block: JsxScope, assigned: list[Expr], end: End | None
     ) -> Expr:
-        """Build a condition or switch whose branches return."""
+        """Build a condition or switch with `return` in its branches."""
         held, branches = self._branches(node, block)
         assigned += held
         is_whole = branches[-1][0] is True
@@ -397,7 +397,7 @@ class StatementBuilder(ABC):
         return assigned
 
     def _conditional(self, node: Node, block: JsxScope) -> list[Expr]:
-        """Build a condition or switch that assigns: each value is kept where its test fails."""
+        """Build a condition or switch of assignments: each value is kept where its test fails."""
         assigned, branches = self._branches(node, block)
         done: Expr = False
         for test, body in branches:
@@ -448,7 +448,7 @@ class StatementBuilder(ABC):
         raise node.fault(problem, "return it, or leave it out")
 
     def _assign(self, target: Node, value: Expr, block: JsxScope) -> list[Expr]:
-        """Build the assignment to a name, or to a property of the object that a name stands for."""
+        """Build the assignment to a name, or to a property of the object behind a name."""
         if target.kind == "identifier":
             return [self._assignable(target, block), value]
         slot = self._assignable(target.fields.get("object", target), block)
@@ -467,7 +467,7 @@ class StatementBuilder(ABC):
     def _repeat(
         self, items: Node, target: Node | None, body: list[Node], block: JsxScope
     ) -> list[Expr]:
-        """Build a loop over a list for its assignments: they stand in a map that nothing reads."""
+        """Build a loop over a list for its assignments: they stand in a map without a reader."""
         values = self.expression(items, block)
         inner, slot = block.new_child(), self.layout.slot()
         if path := self.path(values):
@@ -490,7 +490,7 @@ class StatementBuilder(ABC):
 
 
 def let(assigned: list[Expr], result: Expr, node: Node | None) -> Expr:
-    """Return an expression that assigns slots before its value is built."""
+    """Return an expression with assignments of slots before its value."""
     if not assigned:
         return result
     return Op("let", (*assigned, result), node.start if node else 0)
@@ -518,7 +518,7 @@ def _pattern_names(node: Node) -> list[str]:
 
 
 def _same_elements(name: str, operands: tuple[Any, ...]) -> tuple[Expr, str]:
-    """Return what an operation takes its value from, and the step of the path that it takes.
+    """Return the source of an operation's value, and its step of the path.
 
     A method that only leaves out or sorts elements takes none, and neither does a default.
     """

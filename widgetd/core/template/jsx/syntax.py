@@ -24,14 +24,14 @@ _EXECUTES: Final = "dangerouslySetInnerHTML"
 
 
 def unwrap(node: Node) -> Node:
-    """Return the node inside brackets; empty brackets stay as they are."""
+    """Return the node inside brackets. Empty brackets stay as they are."""
     while node.kind in WRAPPING and len(node.children) == 1:
         node = node.children[0]
     return node
 
 
 def only(node: Node) -> Node:
-    """Return the one node in brackets, or after `return` or `...`."""
+    """Return the single node in brackets, or after `return` or `...`."""
     if len(node.children) != 1:
         problem = f"one value is wanted here: {node.excerpt}"
         raise node.fault(problem, "write a value, or leave the attribute out")
@@ -39,7 +39,7 @@ def only(node: Node) -> Node:
 
 
 def tag_of(node: Node) -> str:
-    """Return the name of an element; empty if it is `<>…</>`."""
+    """Return the name of an element, empty if it is `<>…</>`."""
     opening = node.fields.get("open_tag", node)
     return opening.fields["name"].text if "name" in opening.fields else ""
 
@@ -53,9 +53,9 @@ Entry = tuple["str | Node | None", "Node | str | bool"]
 
 
 def entries_of(node: Node, report: Callable[[Fault], None]) -> Iterator[Entry]:
-    """Yield the keys and values of an object, or of an element, whose first key is `type`.
+    """Yield the keys and values of an object, or of an element, with `type` as first key.
 
-    An entry that is not available is left out, and `report` called with its fault.
+    An unavailable entry is left out, and `report` called with its fault.
     """
     if node.kind != "object":
         yield "type", tag_of(node)
@@ -78,7 +78,7 @@ def entries_of(node: Node, report: Callable[[Fault], None]) -> Iterator[Entry]:
 def attributes_of(
     node: Node, report: Callable[[Fault], None], *, takes_functions: bool = False
 ) -> Iterator[Entry]:
-    """Yield the attributes of the tag that begins an element, as `entries_of` does."""
+    """Yield the attributes of an element's opening tag, as `entries_of` does."""
     for attribute in node.fields.get("open_tag", node).children[1:]:
         if attribute.kind != "jsx_attribute":
             inner = only(attribute)
@@ -99,7 +99,7 @@ def attributes_of(
 
 _LAST: Final = 0x10FFFF
 _ESCAPES: Final = dict(zip("ntrbfv0", "\n\t\r\b\f\v\0", strict=True)) | {"\n": ""}
-# A match begins only where a run of white space does, so that each run is read once.
+# A match begins only at the start of white space, so each run is read once.
 _INDENTED: Final = compile_pattern(r"(?<!\s)[^\S\n]*+\n\s*+")
 
 
@@ -141,7 +141,7 @@ def parameters(function: Node) -> list[Node]:
 
 
 def simple_pattern(node: Node) -> list[tuple[str, str | None]] | None:
-    """Return the names that a pattern binds, each with the key it reads; None if it is nested."""
+    """Return the names of a pattern, each with its key, None if it is nested."""
     if node.kind in PATTERN_NAMES:
         return [(node.text, None)]
     bound: list[tuple[str, str | None]] = []
@@ -156,7 +156,7 @@ def simple_pattern(node: Node) -> list[tuple[str, str | None]] | None:
 
 
 def is_component_import(node: Node) -> bool:
-    """Return whether a statement imports components only, which are here anyway."""
+    """Return whether a statement imports components only, already present here."""
     clauses = [child for child in node.children if child.kind == "import_clause"]
     return node.kind == "import_statement" and all(
         name[:1].isupper() for clause in clauses for name in _imported_names(clause)

@@ -30,7 +30,7 @@ class View:
 
     Args:
         text: The JSX.
-        limits: The limits of one widget.
+        limits: The limits of a widget.
         builder: Reads the JSX otherwise than JavaScript does, or records more.
 
     Raises:
@@ -81,7 +81,7 @@ class View:
     def repeated_attributes(self) -> Iterator[tuple[str, str, int]]:
         """Yield the type of the element, the name and the start of attributes written again.
 
-        The tag of a component is its `type`; a component of the file may take another.
+        The tag of a component is its `type`. A component of the file may take another.
         """
         own = {
             node.fields["name"].text
@@ -134,7 +134,7 @@ class View:
 
 @contextmanager
 def _reporting(builder: Builder, text: str) -> Iterator[None]:
-    """Raise all faults that `builder` met in the block as one error, in the order of the text."""
+    """Raise all faults of `builder` in the block as a single error, in the order of the text."""
     try:
         yield
     except Abandoned:
@@ -206,7 +206,7 @@ BESIDE: Final = frozenset({"schema", "sample"})
 
 
 def _constants(node: Node) -> list[Node]:
-    """Return the declarations of a statement that declares only such constants."""
+    """Return the declarations of a statement with such constants only."""
     if node.kind == "export_statement" and len(node.children) == 1:
         node = node.children[0]
     if node.kind != "lexical_declaration" or not node.text.startswith("const"):

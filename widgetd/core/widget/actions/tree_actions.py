@@ -88,7 +88,6 @@ class Trigger:
 
     @property
     def schema(self) -> dict[str, Any]:
-        """The JSON Schema of its payload."""
         keys = {key: build_exact_schema(value) for key, value in self.payload.items()}
         return build_payload_schema(keys, self.sent_fields, submitted=self.submits)
 
@@ -154,7 +153,7 @@ class TreeAction:
             sensitive: Dotted paths of fields whose values must not appear in an error.
 
         Raises:
-            CallError: The tree does not send it (W2404). Invalid arguments have their fields' names.
+            CallError: The tree does not send it (W2404). Invalid arguments are named by field.
         """
         sent = to_object(payload)
         meant = {trigger.group: trigger for trigger in self.triggers if trigger.is_sent_as(sent)}

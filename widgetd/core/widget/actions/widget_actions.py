@@ -77,7 +77,6 @@ class WidgetAction:
 
     @property
     def schema(self) -> dict[str, Any]:
-        """The JSON Schema of all payloads of this type."""
         keys: dict[str, dict[str, Any]] = {
             name: {"type": types[0] if len(types) == 1 else list(types)} if types else {}
             for name, types in self.keys.items()

@@ -92,8 +92,6 @@ def _get_checker(component: str) -> _PropertyChecker:
 
 
 class _PropertyChecker:
-    """Checks the properties of a type of component."""
-
     def __init__(self, schema: Mapping[str, Any], words: Vocabulary) -> None:
         self._schema = schema
         self._words = words

@@ -171,7 +171,6 @@ class Vocabulary:
 
 @cache
 def load_vocabulary() -> Vocabulary:
-    """Read the vocabulary of the installed `chatkit.widgets`."""
     chatkit = load_chatkit_widgets()
     inner = get_args(get_args(chatkit.StrictWidgetComponent)[0])
     roots = get_args(get_args(chatkit.StrictWidgetRoot)[0])
