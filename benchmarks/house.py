@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median, quantiles
 
-from benchmarks.language import measure
+from benchmarks.language import measure, wing_of
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "widgetd"
@@ -44,8 +44,7 @@ class Module:
     @property
     def wing(self) -> str:
         """The wing, or `shell` for what stands above them."""
-        below = self.name.split(".")[1:]
-        return below[0] if below[:1] and below[0] in (*WINGS, "chat", "upstreams") else "shell"
+        return wing_of(self.path)
 
     def functions(self) -> list[Function]:
         """Yield every function and method, inner ones too."""
