@@ -57,8 +57,8 @@ def test_every_place_of_a_change_exists(change: tuple[str, str, str]) -> None:
 
 CAPS = {
     "base": 3_270,  # 3_200
-    "core": 22_175,  # 22_000
-    "server": 17_940,  # 17_000
+    "core": 22_000,  # 22_000
+    "server": 17_780,  # 17_000
     "shell": 4_515,  # 4_300
     "upstreams": 4_185,  # 3_900
     "author": 13_515,  # 10_300
@@ -70,7 +70,7 @@ A change that needs more lines removes others first, in its own wing or in a fea
 worth them. The aim of the package is 63,000.
 """
 
-PACKAGE_CAP = 68_020
+PACKAGE_CAP = 67_700
 
 
 def test_no_wing_grows_beyond_its_cap(package_modules: list[Module]) -> None:

@@ -13,7 +13,7 @@ from benchmarks.language import measure as measure_package
 PROSE = {
     "base": Prose(31, 12, 14),
     "core": Prose(6, 2, 1),
-    "server": Prose(9, 4, 3),
+    "server": Prose(6, 3, 1),
     "upstreams": Prose(34, 14, 12),
     "author": Prose(32, 14, 12),
     "chat": Prose(29, 15, 16),

@@ -125,7 +125,6 @@ def write_content(file: Path, content: bytes) -> None:
 
 
 def print_json(value: object) -> None:
-    """Print `value` as indented JSON."""
     print(escape_hidden(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()))
 
 

@@ -101,7 +101,6 @@ def render_sample(widget: Widget, sample: Sample) -> Outcome:
 
 
 def _find_origin(widget: Widget, sample: Sample, finding: Finding) -> tuple[int, int] | None:
-    """Find the place in the template that wrote the output at `finding`."""
     template = widget.drawing
     if finding.line is None or finding.column is None or not isinstance(template, Template):
         return None
@@ -154,13 +153,7 @@ _COMPONENT = compile_pattern(r"(?:/children(?:/[0-9]++)*+)*+")
 
 
 def locate(widget: Widget, outcome: Outcome, at: str) -> tuple[int | None, int | None]:
-    """Return the line and column of the source that wrote the component around a value.
-
-    Args:
-        widget: The widget.
-        outcome: A render of it.
-        at: JSON pointer of the value in the tree.
-    """
+    """Return the line and column of the source that wrote the component around a value."""
     if outcome.tree is None:
         return None, None
     arguments, drawing = widget.fill(outcome.sample.arguments), widget.drawing
@@ -257,7 +250,6 @@ def check_repeated_keys(widget: Widget, outcomes: Iterable[Outcome]) -> Iterator
 def _find_repeated(
     template: Template, arguments: Mapping[str, Any]
 ) -> Iterator[tuple[tuple[str, str], tuple[int, int] | None]]:
-    """Yield the object's type, the key and its place in the template, if known."""
     rendering = template.rendering(arguments)
     if find_duplicate_key(rendering.text) is None:
         return

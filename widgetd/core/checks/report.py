@@ -54,7 +54,6 @@ class Location:
 
 
 def locate(finding: Finding, contents: Mapping[str, str]) -> Location | None:
-    """Find the place of a finding, None if its file is not in `contents`, texts by path."""
     content = contents.get(finding.path)
     if content is None:
         return None
@@ -111,12 +110,7 @@ def _first_column(line: str) -> int:
 
 
 def format_text(findings: Sequence[Finding], contents: Mapping[str, str]) -> str:
-    """Format each finding as a paragraph, with its line and a caret below.
-
-    Args:
-        findings: The findings.
-        contents: Contents of their readable files, by path.
-    """
+    """Format each finding as a paragraph, with its line and a caret below."""
     lines = []
     for finding in findings:
         location = locate(finding, contents)
@@ -136,7 +130,6 @@ def escape_for_terminal(line: str) -> str:
 
 
 def format_json(findings: Sequence[Finding], contents: Mapping[str, str]) -> str:
-    """Format findings as a JSON array of `describe`."""
     rows = []
     for finding in findings:
         place = locate(finding, contents)

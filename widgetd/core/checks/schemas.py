@@ -159,7 +159,6 @@ def check_sidecar_reads(widget: Widget, declared: DeclaredPaths) -> Iterator[Fin
 
 
 def check_state_is_read(widget: Widget) -> Iterator[Finding]:
-    """Yield each unread name of the local state (W1614)."""
     readers = (widget.drawing, *_sidecar_readers(widget, deep=True).values())
     read = {
         split_path(path)[0] for reader in readers for path in (r.path for r in reader.reads) if path

@@ -132,7 +132,6 @@ def check_described_actions(
 def check_upstream(
     feed: Feed, definition: Definition, upstreams: Collection[str]
 ) -> Iterator[Finding]:
-    """Yield a warning about an undeclared upstream in the feed (W1601)."""
     for source in feed.sources:
         name = source.part.upstream
         if name not in upstreams:
@@ -142,7 +141,6 @@ def check_upstream(
 
 
 def check_feed_fields(feed: Feed, definition: Definition) -> Iterator[Finding]:
-    """Yield each field of the feed outside of the schema (W1603)."""
     filled = {f"{source.at}/map": source.part.map or () for source in feed.sources}
     return _find_lacking(definition, feed.schema, filled, "W1603", "feed")
 
@@ -161,7 +159,6 @@ def check_bound_actions(
 
 
 def check_result_fields(schema: Schema, definition: Definition) -> Iterator[Finding]:
-    """Yield each result field of an action outside of the schema (W1608)."""
     notes = definition.sidecar.actions.items()
     filled = {pointer("actions", name, "result"): note.result for name, note in notes}
     return _find_lacking(definition, schema, filled, "W1608", "action")

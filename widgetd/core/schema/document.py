@@ -68,7 +68,6 @@ class SchemaDocument:
         return self._targets.get(id(schema), ())
 
     def at(self, schema: Subschema) -> str:
-        """Return the JSON pointer of `schema`, a part of this document and no boolean."""
         return (self._nodes.get(id(schema)) or self._copies[id(schema)]).at
 
     def reach(self, schema: Subschema, *keywords: str) -> Iterator[Mapping[str, Json]]:

@@ -253,7 +253,6 @@ class Work:
         self._at_most = (document.size + 1) * (1 + 8 * compared)
 
     def is_too_much(self, value: Json) -> bool:
-        """Return whether validating the JSON `value` may exceed the room's limit."""
         most = LIMITS.validation_values
         if size(value, most) * self._at_most <= most:
             return False

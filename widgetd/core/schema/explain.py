@@ -145,14 +145,10 @@ class Explainer:
         collected: list[ArgumentFault] = []
         for faults in self._descend(schema, value):
             collected += faults
-            if len(collected) >= LIMITS.faults or self._given_up:
+            # Even without budget, a greedy explainer still reports its faults so far.
+            if len(collected) >= LIMITS.faults or (self.is_exhausted and not self._greedy):
                 break
         return tuple(collected[: LIMITS.faults])
-
-    @property
-    def _given_up(self) -> bool:
-        """True if the explanation must stop. A greedy explainer still reports its faults so far."""
-        return self.is_exhausted and not self._greedy
 
     def _descend(self, schema: Mapping[str, Json], value: Json) -> Iterator[Faults]:
         for part in (*self.targets(schema), *schema.get("allOf", ())):
@@ -310,7 +306,7 @@ class Explainer:
                 yield (ArgumentFault((), keyword, value, schema, phrase),)
 
     def _check_branch(self, schema: Subschema, value: Json) -> Faults:
-        if self._given_up:
+        if self.is_exhausted and not self._greedy:
             return ()
         self.budget.left -= ExplanationBudget.DISCRIMINATING
         wrong = self._alternatives.find_wrong_discriminator(schema, value)
@@ -339,7 +335,6 @@ class Explainer:
         return list(applicable.values())
 
     def _find_conditional(self, schema: Mapping[str, Json], value: Json) -> Iterator[Subschema]:
-        """Yield `if` and `then`, or `else`."""
         if "if" not in schema:
             return
         if self.fits(schema["if"], value):
@@ -348,20 +343,17 @@ class Explainer:
         else:
             yield schema.get("else", True)
 
-    def find_properties(self, schema: Mapping[str, Json], name: str) -> Iterator[Subschema]:
-        """Yield the schemas of the property `name`, by the keywords of `schema` alone."""
-        declared = list(self.find_named(schema, name))
-        yield from declared
-        if not declared and "additionalProperties" in schema:
-            yield schema["additionalProperties"]
-
     def find_inside(
         self, schemas: Iterable[Mapping[str, Json]], step: str | int
     ) -> list[Subschema]:
         """Return the schemas of the property or element at `step`, by each of `schemas` alone."""
         if isinstance(step, int):
             return [find_element(schema, step) for schema in schemas]
-        return [part for schema in schemas for part in self.find_properties(schema, step)]
+        inside: list[Subschema] = []
+        for schema in schemas:
+            others = [schema["additionalProperties"]] if "additionalProperties" in schema else []
+            inside += list(self.find_named(schema, step)) or others
+        return inside
 
     def find_named(self, schema: Mapping[str, Json], name: str) -> Iterator[Subschema]:
         properties = schema.get("properties", {})

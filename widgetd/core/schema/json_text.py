@@ -163,7 +163,6 @@ def decode(content: bytes) -> str:
 
 
 def build_syntax_error(code: str, text: str, error: json.JSONDecodeError) -> WidgetError:
-    """Build our error from a parser's, with its place and an excerpt."""
     offset = error.pos
     if not text.strip():
         return _build_error(code, "there is no JSON, only space", "write an object")
@@ -230,7 +229,6 @@ def _raise_fault(text: str, limits: Limits) -> NoReturn:
 
 
 def _refuse_place(place: TextPlace, text: str) -> None:
-    """Refuse a duplicate key, and a number beyond a double."""
     if place.earlier is not None:
         line, column = line_and_column(text, place.earlier)
         problem = f"the key already stands at line {line}, column {column}"

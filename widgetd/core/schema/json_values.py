@@ -71,7 +71,6 @@ def resolve_pointer(value: Json, at: str) -> Json:
 
 
 def error_at(code: str, at: str, problem: str, advice: str) -> WidgetError:
-    """Build the error of the value at the JSON pointer `at`."""
     return WidgetError(Finding(code=code, at=at, problem=problem, advice=advice))
 
 
@@ -92,12 +91,10 @@ def path_names(path: str) -> tuple[str, ...]:
 
 
 def kind(value: object) -> str:
-    """Name the JSON type of `value` with its article, or its Python type."""
     return NAMES.get(type(value)) or f"a Python {type(value).__name__}"
 
 
 def is_number(value: object) -> TypeGuard[float]:
-    """Return whether `value` is a JSON number; a boolean is none."""
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 

@@ -81,7 +81,6 @@ def list_types(schema: Mapping[str, Json]) -> tuple[str, ...]:
 
 
 def guess_type(keywords: Collection[str]) -> str:
-    """Return the type revealed by `keywords`, empty without one."""
     guesses = (name for name, own in REVEALING.items() if not own.isdisjoint(keywords))
     return next(guesses, "")
 
@@ -102,7 +101,6 @@ def list_required(schema: Mapping[str, Json], present: Container[str]) -> Iterat
 
 
 def find_dependent(schema: Mapping[str, Json], value: Json) -> Iterator[Subschema]:
-    """Yield the schemas of `value` due to a certain property."""
     for keyword in ("dependentSchemas", "dependencies"):
         for name, part in schema.get(keyword, {}).items():
             if isinstance(value, dict) and name in value and not isinstance(part, list):

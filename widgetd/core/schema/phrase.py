@@ -93,7 +93,6 @@ class ArgumentFault(NamedTuple):
         return tuple(steps)
 
     def expected(self, document: SchemaDocument) -> str:
-        """Say what was expected, as a noun phrase."""
         return self.phrase or describe(document, self.schema)
 
 
@@ -101,12 +100,10 @@ Faults = tuple[ArgumentFault, ...]
 
 
 def shorten(text: str, longest: int) -> str:
-    """Cut `text` to `longest` characters, with an ellipsis as the last."""
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
 def shorten_json(value: object, longest: int = 40) -> str:
-    """Write `value` as JSON, cut to about `longest` characters."""
     if isinstance(value, str) and len(value) > longest:
         return json.dumps(shorten(value, longest), ensure_ascii=False)
     text = json.dumps(value, ensure_ascii=False)

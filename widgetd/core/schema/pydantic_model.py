@@ -146,7 +146,6 @@ class _Models:
         self._depth = 0
 
     def build(self, advertised: Mapping[str, Json]) -> type[BaseModel]:
-        """Build the root's model, and with it every model in its fields."""
         root = self._document.root
         self._build(root, self._names[id(root)], _advertise(advertised))
         while self._waiting:
@@ -364,7 +363,6 @@ def _is_parameter(name: str) -> bool:
 
 
 def camel_case(text: str) -> str:
-    """Convert `text` to part of a class name: `flight_tracker` → `FlightTracker`."""
     words = read_tokens(_PLAIN_WORD, anyascii(text))
     joined = "".join(word[0][:1].upper() + word[0][1:] for word in words)
     return "_" + joined if joined[:1].isdigit() else joined

@@ -74,7 +74,6 @@ def _build_type(name: str, parts: list[Mapping[str, Json]], *, is_record: bool) 
 
 
 def collect_properties(document: SchemaDocument, schema: Subschema) -> dict[str, list[Subschema]]:
-    """Collect the schemas of each declared property, wherever it is declared."""
     properties: dict[str, list[Subschema]] = {}
     for part in document.reach(schema, "allOf"):
         for name, held in part.get("properties", {}).items():

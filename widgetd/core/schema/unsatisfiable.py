@@ -45,7 +45,6 @@ class _Search:
     def find_reason(
         self, schema: Subschema, at: str, possible: tuple[str, ...] = TYPES
     ) -> _Reason | None:
-        """Return the reason why no value of the `possible` types fits `schema`, if any."""
         if isinstance(schema, bool):
             return None if schema else (at, "nothing fits a schema that is false")
         if id(schema) in self._entered:

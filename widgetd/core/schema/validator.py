@@ -197,7 +197,6 @@ class Schema:
         return Explainer(self.document, self.compile_part, budget, greedy=greedy)
 
     def compile_part(self, part: Subschema) -> IsValid | None:
-        """Compile the validator of `part` on first use, or return None if it has none."""
         if id(part) not in self._part_validators:
             self._part_validators[id(part)] = compile_part(self.document, part)
         return self._part_validators[id(part)]
@@ -246,7 +245,6 @@ class _Defaults:
 
 
 def build_unexplained(schema: Subschema, value: Json) -> ArgumentFault:
-    """Return the fault of an invalid value without a failing keyword."""
     return ArgumentFault((), "", value, schema, "an object that fits the input schema")
 
 

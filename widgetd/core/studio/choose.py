@@ -82,7 +82,6 @@ def _choose_by_comparison(widget: Widget) -> Choice:
 
 
 def find_changed(widget: Widget) -> Literal["template", "view", ""]:
-    """Name the source changed after the export, by its difference from Studio's preview."""
     draws_view, draws_template = _draws_preview(widget, "view"), _draws_preview(widget, "template")
     if draws_view is draws_template:
         return ""

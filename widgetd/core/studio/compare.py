@@ -155,7 +155,6 @@ def differences(got: Any, want: Any, at: str = "") -> Iterator[Difference]:
 def describe_differences(
     pairs: Sequence[Difference], between: str, most: int = LIMITS.differences
 ) -> str:
-    """Describe the first differences as a clause of a finding."""
     return "; ".join(
         f"{at or '/'} is {_format(got)}, {between} {_format(want)}"
         for at, got, want in pairs[:most]

@@ -55,7 +55,6 @@ class ExporterBuilder(Builder):
         return super().template(node, block)
 
     def call(self, node: Node, block: JsxScope) -> Expr:
-        """Build null, except for a map."""
         named = node.fields["function"].fields.get("property")
         if named is not None and named.text == "map":
             return super().call(node, block)
@@ -69,7 +68,6 @@ class ExporterBuilder(Builder):
         return Op("?:", (*self.fields(node, block, "left", "right"), None), node.start)
 
     def array(self, node: Node, block: JsxScope) -> Expr:
-        """Build a list, and wrap each object with a `type` in a `Text`."""
         built = super().array(node, block)
         if any(unwrap(child).kind in ELEMENTS for child in node.children):
             return built

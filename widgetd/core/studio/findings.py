@@ -56,7 +56,6 @@ def check_template_source(widget: Widget, trees: Trees) -> Iterator[Finding]:
 
 
 def _check_edits(widget: Widget, trees: Trees) -> Iterator[Finding]:
-    """Yield edits of the template that the JSX lacks (W1326)."""
     choice = widget.choice
     edits, blame = choice.edits, choice.blame
     if not choice.reason and _renders_differently(widget, trees):

@@ -40,7 +40,6 @@ def find_places(
 
 
 def enclosing_place(places: Mapping[str, int], at: str) -> int | None:
-    """Return the place of the innermost component around a JSON pointer."""
     while at and at not in places:
         at = at.rpartition("/")[0]
     return places.get(at)

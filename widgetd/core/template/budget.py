@@ -83,13 +83,11 @@ class Budget:
             raise self.out_of_steps()
 
     def text(self, length: int) -> None:
-        """Charge for a text of `length` characters, before it is made."""
         self.chars -= length
         if self.chars < 0:
             raise self.out_of_text()
 
     def scan(self, length: int) -> None:
-        """Charge for reading `length` characters."""
         self.step(1 + length // CHARACTERS_PER_STEP)
 
     def search(self, length: int, part: int) -> None:

@@ -60,7 +60,6 @@ class Program:
 
 
 def literal(value: Value, place: int = 0) -> Expr:
-    """Return the expression for the constant `value`."""
     if value is None or isinstance(value, str | bool):
         return value
     return UNDEFINED if value is ABSENT else Op("#", (value,), place)

@@ -178,7 +178,6 @@ def _with_offsets(
 
 
 def normalise(text: str) -> str:
-    """Return `text` with Jinja's line ends."""
     return newline_re.sub("\n", text)
 
 

@@ -88,7 +88,6 @@ def reads(tree: nodes.Node, lines: Lines) -> tuple[Read, ...]:
 
 
 def names(reads: Iterable[Read]) -> frozenset[str]:
-    """Return the arguments at the beginning of reads, without unbound indexes."""
     return frozenset(
         read.path.partition(".")[0].partition("[")[0] for read in reads if not read.index
     )

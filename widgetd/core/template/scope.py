@@ -41,7 +41,6 @@ class Layout:
         return self.arguments[name]
 
     def program(self, root: Any, *, may_need_commas: bool = False) -> Program:
-        """Return the program of `root`, with its names in these slots."""
         return Program(
             size=self.size,
             arguments=tuple(self.arguments.items()),
@@ -81,7 +80,6 @@ class Scope:
         return name in self.names or (self.parent is not None and self.parent.binds(name))
 
     def resolve(self, name: str) -> int:
-        """Return the slot to read `name` from, an argument's if no block binds it."""
         if name in self.names:
             return self.names[name]
         return self.parent.resolve(name) if self.parent else self.layout.argument(name)

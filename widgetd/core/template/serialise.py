@@ -242,7 +242,6 @@ def bare(budget: Budget, value: Value) -> str:
 
 
 def plain(budget: Budget, value: Value) -> Value:
-    """Return `value` as JSON's own types, for use outside of the template."""
     string = tojson(budget, value)
     budget.text(len(string))
     return value if type(value) is str else json.loads(string)

@@ -130,7 +130,6 @@ class Template:
         return self.rendering(arguments).text
 
     def rendering(self, arguments: Mapping[str, Value]) -> Rendering:
-        """Return the text, whether commas were repaired, and what it cost."""
         out: list[str] = []
         frame = frame_of(self._slots, self._size, arguments, self._limits)
         with_call_errors(self._text, lambda: self._body(frame, out))

@@ -101,7 +101,6 @@ class RuntimeObject:
     __slots__ = ()
 
     def call(self, budget: Budget, args: list[Value], kwargs: dict[str, Value]) -> Value:  # noqa: ARG002 - most cannot
-        """Return the result of a call with evaluated arguments."""
         raise RenderError("this cannot be called")
 
     def member(self, name: Value) -> Value:  # noqa: ARG002 - most have none
@@ -121,7 +120,6 @@ class Namespace(RuntimeObject):
 
 
 def is_nothing(value: Value) -> bool:
-    """Return whether `value` is null or absent."""
     return value is None or value is ABSENT
 
 
@@ -155,7 +153,6 @@ def require_computable(value: Value) -> Value:
 
 
 def whole(value: Value, name: str) -> int:
-    """Return `value` as an integer for a size. `name` is used in the failure."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if not isinstance(value, int):

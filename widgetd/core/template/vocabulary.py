@@ -98,13 +98,6 @@ def bind(
 ) -> tuple[tuple[Expr, ...], dict[str, Expr]]:
     """Move named arguments of a filter or test to their positions.
 
-    Args:
-        sort: `filter` or `test`.
-        name: Its name.
-        args: The arguments by position, without the subject.
-        named: The arguments by name.
-        place: Its offset in the template.
-
     Returns:
         Positional arguments, and those meant for the applied function.
 

@@ -37,7 +37,6 @@ class PayloadCheck:
     says: str
 
     def is_met(self, payload: Mapping[str, Any], budget: Budget) -> bool:
-        """Return whether `payload` meets the condition, false if it cannot be evaluated."""
         try:
             return bool(self.holds.evaluate({"payload": payload}, budget))
         except CallError:

@@ -48,7 +48,6 @@ class BoundAction:
     sensitive: tuple[str, ...]
 
     def reads(self, name: str) -> bool:
-        """Return whether the request or the question may depend on this argument."""
         if self.confirm is not None and name in self.confirm.names:
             return True
         queries = (self.arguments or {}).values()

@@ -125,12 +125,10 @@ class Definition(WidgetNames):
 
     @property
     def ui_type(self) -> str:
-        """The type of response, in kebab-case."""
         return self.sidecar.ui_type or to_kebab_case(self.tool)
 
     @property
     def component(self) -> str:
-        """The name of the widget as a class: `FlightTracker`."""
         return camel_case(self.tool)
 
     @property

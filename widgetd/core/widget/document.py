@@ -144,7 +144,6 @@ class WidgetDocument:
 
     @property
     def encoded_studio(self) -> str | None:
-        """Studio's package, still encoded."""
         return self.content.get("encodedWidget")
 
     @cached_property
@@ -203,7 +202,6 @@ def _pack(file: Mapping[str, Any]) -> Mapping[str, Any]:
 
 @lru_cache(maxsize=AT_WORK)
 def reparse_document(content: bytes) -> WidgetDocument:
-    """Parse a file with shapes checked before."""
     return WidgetDocument(content=_pack(orjson.loads(decode(content))))
 
 
@@ -232,5 +230,4 @@ def read_jsx(content: bytes, name: str, limits: Limits) -> WidgetDocument:
 
 @lru_cache(maxsize=AT_WORK)
 def reparse_jsx(content: bytes, name: str) -> WidgetDocument:
-    """Parse a JSX file again."""
     return read_jsx(content, name, Limits())

@@ -93,11 +93,6 @@ class Feed:
 
         A field whose expression names a source without an answer stays as it was before.
 
-        Args:
-            arguments: The caller's arguments.
-            answers: The answers, by name of their source.
-            before: The widget's arguments so far, if any.
-
         Raises:
             CallError: The widget does not accept the result. No value appears in it (W5007).
         """

@@ -49,10 +49,6 @@ def find_literal_origins(text: str, is_template: bool) -> frozenset[str]:
     An address with an expression can carry an argument to its host, so the operator must
     name its origin. The same holds of a string within an expression, possibly a part of
     an address.
-
-    Args:
-        text: The template or the JSX.
-        is_template: Whether it is a template.
     """
     if "https://" not in text:
         return frozenset()
@@ -108,7 +104,6 @@ def _list_choices(value: Node) -> Iterator[str]:
 
 
 def find_blocked(origins: Collection[str], allowed: Collection[str]) -> tuple[str, ...]:
-    """Return the origins outside `allowed`, sorted."""
     return tuple(sorted(o for o in origins if not any(_admits(a, o) for a in allowed)))
 
 

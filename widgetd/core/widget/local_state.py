@@ -72,12 +72,6 @@ class LocalState:
     ) -> Mapping[str, Any]:
         """Return the state after a local action.
 
-        Args:
-            action: Its type.
-            arguments: The template's arguments, with everything filled in.
-            state: The complete state before the action.
-            payload: The payload of the action.
-
         Raises:
             CallError: An expression fails.
         """
@@ -117,11 +111,6 @@ def compile_local_state(
     sidecar: Sidecar, properties: Collection[str], *, limits: Limits
 ) -> LocalState:
     """Compile the sidecar's `[state]` and `[local]`.
-
-    Args:
-        sidecar: The sidecar.
-        properties: Names of the widget's arguments.
-        limits: Limits of the expressions.
 
     Raises:
         WidgetError: A name of the state is an argument or cannot be read (W1610), an action is

@@ -55,7 +55,6 @@ def slugify(text: str) -> str:
 
 
 def is_default(name: str) -> bool:
-    """Return whether `name` is Studio's default, the same for many widgets."""
     return name.strip().casefold() == DEFAULT_NAME.casefold()
 
 
@@ -89,5 +88,4 @@ def sort_by_preference(paths: Iterable[str]) -> list[str]:
 
 
 def tests_name(path: str) -> str:
-    """Return the path of the test file beside the widget's file at `path`."""
     return path.removesuffix(JSX_SUFFIX).removesuffix(WIDGET_SUFFIX) + TESTS_SUFFIX

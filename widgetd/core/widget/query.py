@@ -152,8 +152,6 @@ class _SpentError(Exception):
 
 
 class _Interpreter(TreeInterpreter):  # type: ignore[misc]  # jmespath has no types
-    """An evaluation of an expression, with a count of its steps."""
-
     def __init__(self) -> None:
         super().__init__()
         self._left = LIMITS.query_values

@@ -64,7 +64,6 @@ class Sample:
 
 
 def list_studio_samples(definition: Definition) -> Iterator[Sample]:
-    """Yield the samples in the file, the preview's first."""
     is_jsx = definition.is_jsx
     for state in definition.studio.samples if definition.studio else ():
         yield Sample(
@@ -87,7 +86,6 @@ def list_examples(definition: Definition) -> Iterator[Sample]:
 
 
 def list_authored(definition: Definition) -> Iterator[Sample]:
-    """Yield the samples in the file, then the examples in the sidecar."""
     return chain(list_studio_samples(definition), list_examples(definition))
 
 

@@ -92,7 +92,6 @@ class ActionNote(SidecarPart):
 
     @property
     def is_bound(self) -> bool:
-        """Return whether a tool of an upstream does it."""
         return bool(self.upstream)
 
 
@@ -346,7 +345,6 @@ class _NotFiniteError(Exception):
     """An infinity or NaN, valid in TOML but not in JSON."""
 
     def line(self, text: str) -> int | None:
-        """Return the line of its first occurrence as a value."""
         for match in read_tokens(_VALUE, text):
             if match[1] == str(self):
                 return text.count("\n", 0, match.end()) + 1
@@ -397,7 +395,6 @@ def _build_value_error(text: str, model: type[SidecarPart], error: ErrorDetails)
 
 
 def _find_owner(model: type[SidecarPart], loc: Path) -> type[SidecarPart]:
-    """Return the part with the last key of `loc`."""
     owner: Any = model
     for part in (*loc[:-1], None):
         # The last of `Mapping[str, Part]`, the first of `tuple[Part, ...]`.

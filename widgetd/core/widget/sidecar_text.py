@@ -21,10 +21,6 @@ _SCHEMA = "#:schema"
 def set_values(text: str, values: Mapping[str, Value]) -> str:
     """Set top-level keys of `text` to `values`. An empty value removes its key.
 
-    Args:
-        text: A sidecar, empty if there is none.
-        values: The values, by key.
-
     Raises:
         WidgetError: It cannot be parsed (W1111 to W1113).
     """

@@ -139,7 +139,6 @@ def show_state(widget: Widget, key: str) -> ShownState:
 
 
 def _choose(widget: Widget, candidates: Iterator[ShownState]) -> ShownState:
-    """Return the first with visible content."""
     shows = (candidate for candidate in candidates if not _is_blank(widget, candidate))
     return next(shows, None) or ShownState(arguments=widget.example)
 

@@ -107,7 +107,6 @@ def _check_contrast(
 
 
 def _find_readable(text: str, behind: str) -> str:
-    """Return the readable color on `behind` nearest to `text`."""
     end = max(("#000000", "#ffffff"), key=lambda color: contrast(color, behind))
     for percent in range(101):
         parts = zip(_read_parts(text), _read_parts(end), strict=True)
@@ -173,7 +172,6 @@ Fonts = Annotated[str, _as(_FONTS, "names of fonts as 'Inter, serif'")]
 
 @cache
 def _model() -> type[SidecarPart]:
-    """Return the model of the file, with the colors of the view's table as variables."""
     table = orjson.loads((files("widgetd.view") / "palette.json").read_bytes())
     names = {f"v{at}": f"--color-{name}" for at, name in enumerate(table)}
     optional: dict[str, Any] = {

@@ -205,7 +205,6 @@ class Widget:
 
     @cached_property
     def bound_actions(self) -> Mapping[str, BoundAction]:
-        """The actions done by tools of upstreams, by type."""
         with self._errors_within(file=SUFFIX):
             return compile_bound_actions(self.definition.sidecar, limits=self.limits)
 
@@ -251,7 +250,6 @@ class Widget:
 
     @property
     def page_digest(self) -> str:
-        """The digest of its page: of the view, its program, and the origins of images."""
         return self.prove().page
 
     @property
@@ -292,7 +290,6 @@ class Widget:
         _ = self.feed, self.bound_actions
 
     def set_entry(self, entry: bytes) -> None:
-        """Record the widget's entry in a list of tools, as admission made it."""
         self._proof = replace(self.prove(), entry=entry)
 
     def release(self) -> None:
@@ -326,7 +323,6 @@ class Widget:
 
     @property
     def key(self) -> str:
-        """The digest of the content behind this widget."""
         return self.definition.digest
 
     @property
@@ -523,9 +519,6 @@ class CompiledCache:
     """The most recently called widgets with compiled parts. Others release them.
 
     The parts take most of a widget's memory, and are made again by the next call.
-
-    Args:
-        most: The number of widgets with parts.
     """
 
     def __init__(self, most: int = LIMITS.compiled_widgets) -> None:

@@ -99,11 +99,6 @@ def build_refusal_counter() -> Counter[Reason]:
 class Access(TokenVerifier):
     """Verifies tokens and returns their principals.
 
-    Args:
-        file: The token file.
-        start_token: A token made at the start. It grants everything.
-        issuer: The issuer of accepted JWTs.
-
     Attributes:
         refused: The number of refused requests, by reason.
 
@@ -141,7 +136,6 @@ class Access(TokenVerifier):
         self._watching: list[Revoked] = []
 
     def watch(self, revoked: Revoked) -> None:
-        """Call `revoked` whenever a reread revokes tokens."""
         self._watching.append(revoked)
 
     def grants(self, proof: bytes) -> bool:
@@ -149,7 +143,6 @@ class Access(TokenVerifier):
         return any(principal.proof.startswith(proof) for principal in self._grants)
 
     def reread(self) -> None:
-        """Read the file again. If it is invalid, the present tokens stay valid."""
         if self._file is None:
             return
         before = self._grants
@@ -164,11 +157,9 @@ class Access(TokenVerifier):
             revoked(removed)
 
     def set_base_url(self, base_url: str) -> None:
-        """Set the URL of this daemon for clients. This enables login."""
         self.base_url = AnyHttpUrl(base_url)
 
     def get_routes(self, mcp_path: str | None = None) -> list[Any]:
-        """Return the routes of the metadata about the endpoint at `mcp_path`."""
         if not self._issuer or self.base_url is None:
             return []
         provider = RemoteAuthProvider(
@@ -251,7 +242,6 @@ def principal_of(user: Any, otherwise: Otherwise) -> Principal | Otherwise:
 
 
 def steps_up(user: object) -> bool:
-    """Return whether `user` logged in without the scopes of a usual host."""
     token = getattr(user, "access_token", None)
     if not isinstance(token, Bearer):
         return False
@@ -260,7 +250,6 @@ def steps_up(user: object) -> bool:
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether only this machine reaches `host`."""
     if host == "localhost":
         return True
     try:

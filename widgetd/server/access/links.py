@@ -49,7 +49,6 @@ class Links:
     access: Access | None = None
 
     def address(self, render: StoredRender, principal: Principal) -> str:
-        """Return a new address of `render` for `principal`, empty if it has none."""
         origin = self.origin() if render.key else ""
         if not origin:
             return ""
@@ -87,7 +86,6 @@ class Links:
         )
 
     def _describe(self, principal: Principal) -> str:
-        """Return `principal` as text, empty for callers without a token."""
         if principal.name == self.anonymous.name and not principal.proof:
             return ""
         proof = principal.proof[:6]

@@ -161,7 +161,6 @@ class Catalog:
         return self._current
 
     def choose(self) -> Snapshot:
-        """Return the snapshot to serve: the folder's own, or a rollback's."""
         if self._rollback is None:
             return self._current
         return self._rollback.choose(self._current, settled=not self._scan.unsettled)
@@ -192,12 +191,10 @@ class Catalog:
 
     @property
     def unsettled_files(self) -> frozenset[str]:
-        """Return the files of the last scan with unfinished writes."""
         return self._scan.unsettled
 
     @property
     def stray_sidecars(self) -> tuple[Finding, ...]:
-        """Return the sidecars without a widget at the last scan."""
         if self._scan.sources is not self._examined:
             self._examined = self._scan.sources
             self._strays = tuple(find_stray_sidecars(self._examined))
@@ -367,10 +364,6 @@ def discover_widgets(
 
 def get_widget(name: str, widgets_dir: str | os.PathLike[str] | None = None) -> Widget | None:
     """Return the widget named `name`, or None. Compile no other.
-
-    Args:
-        name: The name of its tool or file, or its title.
-        widgets_dir: The folder. By default that of the bundled widgets.
 
     Raises:
         ConfigError: There is no such folder.

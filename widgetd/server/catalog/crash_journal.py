@@ -98,10 +98,6 @@ class CrashJournal:
     def rendering(self, content: str, arguments: str) -> Iterator[None]:
         """Record a render for the duration of the block.
 
-        Args:
-            content: The digest of the content.
-            arguments: The digest of the caller's arguments. Empty to record nothing.
-
         Raises:
             CallError: The arguments are quarantined for this content (W1014).
         """

@@ -38,7 +38,6 @@ def load_entry(
 
 
 def broken_entry(entry: Entry | None, path: str, key: str, error: WidgetError) -> Entry:
-    """Return the entry of a broken file, with its last good content."""
     fault, *further = error.findings
     entry = entry or Entry(path=path, key=key, widget=None)
     return replace(entry, key=key, fault=fault, further_faults=tuple(further))

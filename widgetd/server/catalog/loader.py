@@ -114,7 +114,6 @@ class Loader:
 
     @property
     def proof_count(self) -> int:
-        """Return the number of unused proofs of earlier processes."""
         return 0 if self._proofs is None else len(self._proofs)
 
     def load(
@@ -125,12 +124,6 @@ class Loader:
         actions: Sequence[Mapping[str, Any]] = (),
     ) -> Widget:
         """Return the widget of a file and its sidecar.
-
-        Args:
-            source: The file.
-            sidecar: The file's sidecar.
-            arguments: The caller will draw it with these. None for its own.
-            actions: Local actions before the drawing.
 
         Raises:
             WidgetError: It cannot be served.
@@ -194,11 +187,6 @@ class Loader:
 
 def read_pair(folder: Folder, path: str, *, limit_bytes: int) -> tuple[Source, Source | None]:
     """Read the file at `path` and its sidecar, if any, even while they are being written.
-
-    Args:
-        folder: An open folder.
-        path: The file, relative to `folder`.
-        limit_bytes: Maximum size of a file.
 
     Raises:
         WidgetError: A file cannot be served (W1001 to W1004).

@@ -28,12 +28,7 @@ _SEPARATOR = b"\t"
 
 
 class ProofCache:
-    """The proofs by path, each in memory until it is taken.
-
-    Args:
-        state: The folder of the file.
-        version: The version of widgetd, its settings and everything else behind the served content.
-    """
+    """The proofs by path, each in memory until it is taken."""
 
     def __init__(self, state: StateFolder, version: str) -> None:
         self._state = state
@@ -85,7 +80,6 @@ class ProofRecord:
 
 
 def encode(record: ProofRecord) -> bytes:
-    """Return a record as a line, with its end."""
     proof = record.proof
     key = (record.version, record.path, record.digest)
     values = [proof.description, proof.listing, proof.page, *filter(None, [proof.source])]

@@ -82,10 +82,6 @@ def _write(state: StateFolder, request: RollbackRequest) -> bool:
 class Rollback:
     """The rollback of a widgets folder. Used by one thread at a time.
 
-    Args:
-        state: The folder of the request.
-        load: Makes the widget of a source and its sidecar.
-
     Attributes:
         versions: The generations to go back to.
         recorded: The same for the recording thread. No scan waits for the disk.

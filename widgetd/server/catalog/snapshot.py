@@ -73,7 +73,6 @@ class Entry:
 
     @property
     def has_content(self) -> bool:
-        """Return whether there is a last good widget or theme."""
         return self.widget is not None or self.theme is not None
 
     @property

@@ -87,11 +87,6 @@ class StateFolder:
         """Replace a file by renaming a new file. Return whether it was written.
 
         Two files with the same name up to a hyphen are never written at the same time.
-
-        Args:
-            name: The file.
-            content: Its new content.
-            synced: Whether it outlives a power cut. Else call `sync` later.
         """
         path = self._path / name
         aside = path.with_name(path.name.partition("-")[0] + _ASIDE)
@@ -187,9 +182,6 @@ class StateFolder:
     def hold_lock(self, name: str) -> Iterator[bool]:
         """Keep other processes out of the blocks of this method.
 
-        Args:
-            name: The file to change.
-
         Yields:
             Whether the block may change it: false if another process does not leave its own.
         """
@@ -240,7 +232,6 @@ class StateFolder:
         return False
 
     def remove(self, name: str) -> bool:
-        """Delete a file. Return whether it is gone."""
         with self._attempting(name):
             with suppress(FileNotFoundError):
                 self._disk.unlink(self._path / name)
@@ -298,7 +289,6 @@ class StateFolder:
         self._failing.add(_part(name))
 
     def report_recovery(self, name: str) -> None:
-        """Log the recovery of everything under `name`."""
         if self._failing:
             self._failing.discard(_part(name))
             if not self._failing:

@@ -91,11 +91,7 @@ class _Log:
 
 
 class Versions:
-    """The generations of a widgets folder. Used by one thread at a time.
-
-    Args:
-        state: The folder of the files.
-    """
+    """The generations of a widgets folder. Used by one thread at a time."""
 
     def __init__(self, state: StateFolder) -> None:
         self._state = state
@@ -104,7 +100,6 @@ class Versions:
         self._sizes: dict[str, int] = {}
 
     def latest(self) -> list[Version]:
-        """Return the complete generations, the oldest first."""
         _, versions = self._read()
         # An emptied folder is recorded, or a start would miss its files. Nobody goes back to it.
         return [version for version in versions if version.widgets][-LIMITS.versions :]
@@ -124,7 +119,6 @@ class Versions:
         return [path for path, key in files.items() if not stored.keys() >= {*key.split("+")}]
 
     def sources(self, path: str, key: str) -> Pair | None:
-        """Return a file of a generation with its sidecar, or None if its content is lost."""
         digest, _, beside = key.partition("+")
         source = self._content(path, digest)
         sidecar = self._content(path + SUFFIX, beside) if beside else None
@@ -274,7 +268,6 @@ class Versions:
                 yield digest, int(size)
 
     def _read(self) -> tuple[_Log, list[Version]]:
-        """Return the sum of the undamaged lines, and the complete generations."""
         log, versions = _Log(), list[Version]()
         fresh: dict[str, str | None] = {}
         changes: dict[str, str | None] = {}

@@ -38,7 +38,6 @@ def replay(messages: Sequence[Message], receive: Receive) -> Receive:
 async def respond(
     send: Send, status: int, content: object, headers: Sequence[tuple[bytes, bytes]] = ()
 ) -> None:
-    """Answer a request with JSON."""
     body = orjson.dumps(content)
     length = (b"content-length", b"%d" % len(body))
     headers = [(b"content-type", b"application/json"), length, *headers]
@@ -53,7 +52,6 @@ async def refuse(
     error: CallError,
     headers: Sequence[tuple[bytes, bytes]] = (),
 ) -> None:
-    """Answer a request with a JSON-RPC error outside a session."""
     place = f"{error.path}: " if error.path else ""
     problem = {"code": code, "message": f"[{error.code}] {place}{error.message}"}
     await respond(send, status, {"jsonrpc": "2.0", "id": None, "error": problem}, headers)

@@ -30,7 +30,6 @@ class HostClient:
         return self._client.instructions or ""
 
     async def tools(self) -> Mapping[str, dict[str, Any]]:
-        """Return the tools by name, listed once, as hosts do."""
         if not self._tools:
             listed = (await self._client.list_tools()).tools
             self._tools = {tool.name: _values(tool) for tool in listed}
@@ -53,7 +52,6 @@ class HostClient:
 async def connect_host(
     server: Server, name: str, *, declares_apps: bool
 ) -> AsyncIterator[HostClient]:
-    """Connect to `server` as the host with this name."""
     client = Client(
         sdk.lowlevel_of(server.mcp),
         mode="legacy",

@@ -111,7 +111,6 @@ async def store_if_interactive(server: Server, render: StoredRender, caller: Cal
 
 
 def caller_for(server: Server, principal: Principal, client: ClientInfo = UNNAMED) -> Caller:
-    """Return `principal` as a caller, with the visible part of today's snapshot."""
     snapshot = server.views.of(server.registry.current, principal.audience)
     return Caller(snapshot=snapshot, client=client, principal=principal, registry=server.registry)
 

@@ -46,12 +46,10 @@ class Pages:
         self._encoded: dict[int, bytes] = {}
 
     def page(self, after: str = "") -> dict[str, Any]:
-        """Return the page after a cursor: `{"tools": [...], "nextCursor"?: ...}`."""
         page: dict[str, Any] = orjson.loads(self.encode(after))
         return page
 
     def encode(self, after: str = "") -> bytes:
-        """Return the same page as JSON."""
         start = bisect_right(self._keys, after)
         encoded = self._encoded.get(start)
         if encoded is None:

@@ -180,7 +180,6 @@ async def authorize(
 def _bound_to_logs(
     server: Server, caller: Caller, params: Mapping[str, Any]
 ) -> AbstractContextManager[None]:
-    """Return a block with the call's name in all its log events."""
     tool, (name, _) = params.get("name"), server.builtin.target_of(params)
     is_builtin = isinstance(tool, str) and tool in server.builtin
     target = name if name in caller.snapshot.widgets else tool if is_builtin else ""

@@ -64,12 +64,10 @@ class ServedTool(Tool):
         self._answer = answer
 
     async def run(self, arguments: dict[str, Any]) -> ToolResult:
-        """Answer a call by FastMCP itself."""
         result = await self._answer(arguments)
         return ToolResult.from_mcp_result(CallToolResult.model_validate(result.values()))
 
     def get_meta(self) -> dict[str, Any]:
-        """Return our metadata without FastMCP's additions."""
         return self.meta or {}
 
     def to_mcp_tool(self, **overrides: Any) -> McpTool:
@@ -109,7 +107,6 @@ class WidgetProvider(sdk.MountedProvider):
 
     # Renders are too short for tasks, and FastMCP need not build tools to know it.
     async def get_tasks(self) -> Sequence[FastMCPComponent]:
-        """Return no tasks."""
         return ()
 
     def tool_of_widget(self, widget: Widget) -> ServedTool:

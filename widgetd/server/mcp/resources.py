@@ -67,12 +67,10 @@ class ServedResource(Resource):
         return ResourceResult([item])
 
     def get_meta(self) -> dict[str, Any]:
-        """Return our metadata without FastMCP's additions."""
         return self.meta or {}
 
 
 def resources_of(readable: Iterable[BuiltinResource]) -> Iterator[Resource]:
-    """Yield the listed resources of toolsets."""
     for resource in readable:
         for uri in resource.listed_uris:
             value = resource.value_of(uri)

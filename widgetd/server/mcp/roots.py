@@ -54,7 +54,6 @@ class Root:
         self._middleware: Any = None
 
     def wrap(self, middleware: sdk.Middleware) -> None:
-        """Put `middleware` around every message to the server."""
         self._middleware = middleware
         sdk.lowlevel_of(self.mcp).middleware.append(self._middleware)
 
@@ -67,8 +66,6 @@ class Root:
         return sdk.path_prefix(self.mcp, self._provider)
 
     async def notify(self, notice_for: NoticeFor, tasks: TaskGroup) -> int:
-        """Notify its clients, see `Clients.notify`."""
-
         def as_named_here(audience: Audience) -> Notice:
             notice = notice_for(audience)
             updated = tuple(with_prefix(uri, self.prefix) for uri in notice.updated)

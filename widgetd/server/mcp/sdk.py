@@ -106,7 +106,6 @@ def lowlevel_of(server: FastMCP) -> Server[Any]:
 
 
 def connection_of(session: ServerSession) -> Connection:
-    """Return the connection of a session object."""
     # The session object itself lives for one request only.
     return session._connection  # noqa: SLF001 - the SDK offers no public way
 
@@ -155,13 +154,11 @@ def _inside(holder: Provider) -> Sequence[Provider]:
 
 
 def envelope(server: FastMCP) -> dict[str, Any]:
-    """Return the fields of every modern list result besides the list."""
     stamp = {SERVER_INFO_META_KEY: lowlevel_of(server).server_info_stamp}
     return {"resultType": "complete", "ttlMs": 0, "cacheScope": "private", "_meta": stamp}
 
 
 def client_info(connection: Connection) -> ClientInfo:
-    """Return the description of itself by a connection's client."""
     params, capabilities = connection.client_params, connection.client_capabilities
     info = None if params is None else params.client_info
     extensions = None if capabilities is None else capabilities.extensions
@@ -229,7 +226,6 @@ def end_stream(endpoint: Any, session: str) -> None:
 
 
 async def end_session(endpoint: Any, session: str) -> None:
-    """End a legacy session, as if its client had."""
     transport = sessions_of(endpoint).get(session)
     if transport is not None:
         await _manager(endpoint)._discard_session(session, transport)  # noqa: SLF001 - the SDK offers no public way

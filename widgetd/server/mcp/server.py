@@ -158,7 +158,6 @@ class Server:
 
     @property
     def clients(self) -> Clients:
-        """Return the listening clients of `mcp`."""
         return self.roots[0].clients
 
     async def call(self, name: str, arguments: Mapping[str, Any], caller: Caller) -> Result:
@@ -176,7 +175,6 @@ class Server:
             return error_result(error)
 
     def context(self, caller: Caller) -> ToolContext[None]:
-        """Return the context of a built-in tool of `core`."""
         return ToolContext(
             caller=caller,
             rendering=self.rendering,
@@ -202,7 +200,6 @@ class Server:
             self.sessions.end_streams(gone)
 
     def listed_tools(self, caller: Caller) -> frozenset[str]:
-        """Return the built-in tools in the caller's list."""
         # Tools for pages are of no use to a client without views.
         apps = self.options.app_tools == "always" or draws_views(caller.client)
         return self.builtin.listed_for(caller.principal.scopes, apps=apps)

@@ -39,11 +39,6 @@ _log = get_logger()
 class Audit(Observer):
     """The writer of the audit file.
 
-    Args:
-        path: The file. Created or appended to.
-        most_bytes: Size from which the file is rotated.
-        system: Writes the file.
-
     Attributes:
         lines: Lines waiting for the disk.
 

@@ -84,7 +84,6 @@ class LineQueue:
             self._thread.join(LIMITS.drain_s)
 
     def flush(self) -> None:
-        """Write the waiting lines in this thread."""
         with self._lock:
             lines, unrecorded = list(self._lines), self._unrecorded
             self._lines.clear()

@@ -57,7 +57,6 @@ class Health:
         self._scanned_s = self.clock.steady_s()
 
     def record_scan(self) -> None:
-        """Note the end of a scan, after its result is served."""
         self.scanned = True
         self._scanned_s = self.clock.steady_s()
         waiting, self._waiting = self._waiting, []
@@ -78,7 +77,6 @@ class Health:
 
 
 def readiness(registry: Registry, health: Health) -> dict[str, Any]:
-    """Return the answer of `/readyz`: `{"ready": true, "widgets": 16, "generation": "..."}`."""
     snapshot = registry.current
     counts = {} if health.upstreams is None else {"requiredUpstreams": health.upstreams()}
     return {

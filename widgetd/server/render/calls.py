@@ -267,13 +267,6 @@ class Renderer:
 
         Nothing is stored: the page keeps its state and sends it along.
 
-        Args:
-            render: The render.
-            widget: Its widget, as it is served now.
-            state: The state of the page. Missing names have their first values.
-            action: A local action to take first. Empty for none.
-            payload: The payload of that action.
-
         Raises:
             CallError: The widget has no such state (W2002), it is too large (W2403), or an
                 expression or the template fails.

@@ -160,8 +160,6 @@ class Envelope(BaseModel):
 
 
 class _Sent(NullFreeJsonSchema):
-    """A schema generator for sent values: defaults other than null are present."""
-
     def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
         return self.generate_inner(schema["schema"])
 
@@ -181,5 +179,4 @@ def encode_render(render: StoredRender, *, is_for_page: bool = False) -> bytes:
 
 
 def envelope_schema() -> dict[str, Any]:
-    """Return the JSON Schema of a result's `_meta`."""
     return Envelope.model_json_schema(by_alias=True, schema_generator=_Sent)

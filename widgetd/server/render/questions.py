@@ -43,7 +43,6 @@ def list_arguments(arguments: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def escape_hidden(text: str) -> str:
-    """Escape line breaks, controls and invisible characters."""
     return "".join(
         char if char.isprintable() and char not in _BLANK else ascii(char)[1:-1] for char in text
     )

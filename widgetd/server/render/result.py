@@ -65,7 +65,6 @@ class Result:
         )
 
     def values(self) -> dict[str, Any]:
-        """Return the legacy form as objects."""
         # Python's own parser keeps integers of any length exact.
         values: dict[str, Any] = json.loads(self.json())
         return values
@@ -115,7 +114,6 @@ class Policy:
 
 
 def ui(widget: Widget) -> Ui:
-    """Return the `widgetd/ui` entry of the widget, from its sidecar."""
     definition, sidecar = widget.definition, widget.definition.sidecar
     return Ui(
         ui_type=definition.ui_type,
@@ -275,7 +273,6 @@ def _content(
 
 
 def not_found(name: str, names: Iterable[str]) -> dict[str, Any]:
-    """Return the list item for an unknown name."""
     near = nearest(name, tuple(names))
     suggestions = [] if near is None else [near]
     return {"name": name, "status": "not_found", "suggestions": suggestions}
@@ -284,14 +281,7 @@ def not_found(name: str, names: Iterable[str]) -> dict[str, Any]:
 def unknown_widget(
     name: str, widgets: Iterable[str], path: str = "name", *, similar: str = ""
 ) -> CallError:
-    """Return the error for an unknown widget (W2001), with the name that was likely meant.
-
-    Args:
-        name: The unknown name.
-        widgets: The names of the widgets that the caller may see.
-        path: The argument that holds the name.
-        similar: The first result of a search for the name.
-    """
+    """Return the error for an unknown widget (W2001), with the name that was likely meant."""
     names = tuple(widgets)
     # Only a misspelling beats the search: `flight_status` means a flight, not `ride_status`.
     near = nearest(name, names, MISSPELLING) or similar or nearest(name, names)
@@ -325,7 +315,6 @@ def text_block(text: str) -> Block:
 
 
 def failure(error: CallError) -> Failure:
-    """Return `error` in the form for programs."""
     details = tuple(
         {"path": s.path, "expected": s.expected, "got": s.got} for s in error.invalid_arguments
     )
@@ -341,7 +330,6 @@ def failure(error: CallError) -> Failure:
 
 
 def error_result(error: CallError, structured: dict[str, Any] | None = None) -> Result:
-    """Return the result of a failed call, for the model and for programs."""
     place = f"{error.path}: " if error.path and not error.message.startswith(error.path) else ""
     # Models stop at "retry: no", so a correctable mistake asks for another call.
     is_correctable = CODES[error.code].correctable or (error.code == "W2401" and error.suggestions)

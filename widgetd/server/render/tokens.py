@@ -22,7 +22,6 @@ from widgetd.server.render.result import Policy
 
 
 def tokens_of_tool(widget: Widget) -> int:
-    """Return the tokens of a tool's list entry, in every turn."""
     return tokens_of_entry(widget.entry or tool_entry(widget))
 
 

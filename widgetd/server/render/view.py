@@ -51,7 +51,6 @@ PALETTE_ID = "widgetd-palette"
 
 
 def page_of(view: str, program: bytes, theme: Theme) -> str:
-    """Return the view with the program of a widget and the folder's theme inside."""
     if theme.json:
         view = _with_block(view, PALETTE_ID, _escaped(theme.json))
     if not program:

@@ -46,7 +46,6 @@ class Hit:
     score: float
 
     def to_json(self) -> dict[str, Any]:
-        """Return the fields for a model."""
         return {
             "name": self.widget.tool,
             "title": self.widget.definition.title,
@@ -98,7 +97,6 @@ class Search:
     async def search(
         self, caller: Caller, query: str, limit: int, *, tags: Collection[str] = ()
     ) -> tuple[list[Hit], int]:
-        """Search the widgets of `caller`, see `find`."""
         snapshot, audience = caller.snapshot, caller.principal.audience
         # The first search of an audience reads the words of all widgets, beside the event loop.
         if len(snapshot.widgets) > MANY and audience not in self._indices:

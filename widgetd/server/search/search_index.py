@@ -78,11 +78,7 @@ class _Term(NamedTuple):
 
 
 class SearchIndex(Generic[Document]):
-    """An inverted index: documents and weights by word.
-
-    Args:
-        texts: Returns the texts of a document, always the same for the same document.
-    """
+    """An inverted index: documents and weights by word."""
 
     def __init__(self, texts: Texts[Document]) -> None:
         self._texts = texts
@@ -292,7 +288,6 @@ def _stem(word: str) -> str:
 
 @lru_cache(maxsize=4096)
 def trigrams(word: str) -> frozenset[str]:
-    """Return the trigrams of `word`, padded at both ends."""
     padded = f"  {word} "
     return frozenset(padded[at : at + 3] for at in range(len(padded) - 2))
 

@@ -136,16 +136,7 @@ class Actions(ABC):
 
 
 class LocalActions(Actions):
-    """`Actions` in this process.
-
-    Args:
-        renders: The renders of the actions.
-        waiters: The readers to wake.
-        bounds: Limits on queues and actions.
-        clock: Dates actions.
-        timer: Measures lifetimes.
-        origin: The number before that of the first action.
-    """
+    """`Actions` in this process."""
 
     def __init__(
         self,

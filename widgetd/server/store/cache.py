@@ -267,7 +267,6 @@ class Idempotency:
         return read_answer(await self._cache.put(key_digest(key), stored, owner=owner))
 
     async def recall(self, key: str) -> Mapping[str, Any] | None:
-        """Return the answer of `key`, or None if the call was not made, or long ago."""
         stored = await self._cache.get(key_digest(key))
         return None if stored is None else read_answer(stored)
 

@@ -171,7 +171,6 @@ class StoredRender:
         return required | {name: value for name, value in optional.items() if value}
 
     def json(self) -> bytes:
-        """Return the render as it is stored, in this process and on a shared server."""
         # The names are those of earlier releases: replicas of both read each other's renders.
         return copy_exact(
             orjson.dumps(

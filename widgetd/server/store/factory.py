@@ -140,7 +140,6 @@ def _check_answer(kept: bytes) -> str:
 
 
 def local_store(bounds: Bounds | None = None, clock: Clock | None = None) -> Store:
-    """Build a store in this process. It needs no closing."""
     bounds, timer = bounds or Bounds(), clock or SYSTEM.clock.steady_s
     clock = clock or SYSTEM.clock.wall_s
     render_cache, answer_cache, fed_cache = build_local_caches(bounds, timer)

@@ -18,8 +18,6 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class _OwnerEntries(Generic[T]):
-    """The values of an owner, oldest first."""
-
     entries: OrderedDict[str, T] = field(default_factory=OrderedDict)
     size_bytes: int = 0
 

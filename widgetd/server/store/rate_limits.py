@@ -80,8 +80,6 @@ class RateLimits(ABC):
 
 
 class _Places:
-    """Places of each principal in this process."""
-
     def __init__(self) -> None:
         self._in_use: Counter[str] = Counter()
 

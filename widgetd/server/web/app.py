@@ -38,8 +38,8 @@ def routes(
 
     Args:
         pages: Rows of a table.
-        site: The object that their views render.
-        guard: Checks scopes and charges requests; without one every request is admitted.
+        site: The object for their views.
+        guard: Checks scopes and charges requests. Without a guard every request is admitted.
     """
 
     def route(page: WebPage[Site]) -> PageRoute:
@@ -77,9 +77,9 @@ def app(
     allowed_hosts: Sequence[str] = (),
     cors_origins: Sequence[str] = (),
 ) -> Starlette:
-    """Build the app of one port, which checks Host, Origin and site before anything else.
+    """Build the app of a port, with checks of Host, Origin and site before anything else.
 
-    Loopback hosts are always allowed; pages of `cors_origins` may call.
+    Loopback hosts are always allowed. Pages of `cors_origins` may call.
     """
     cors = Middleware(
         CORSMiddleware,
@@ -98,7 +98,7 @@ def app(
     served.router.routes.extend(routes)
     for route in list(served.routes):
         if isinstance(route, Route) and route.path.startswith(f"{WELL_KNOWN}/"):
-            # Hosts that got no address of the metadata look there, too.
+            # Hosts without an address of the metadata look there, too.
             served.router.routes.append(Route(WELL_KNOWN, route.endpoint, methods=route.methods))
     pages = [route for route in served.routes if isinstance(route, PageRoute)]
     sdk.put_before(served, partial(CrossSiteGuard, routes=pages, origins=cors_origins))

@@ -1,11 +1,11 @@
-"""Refuse what pages of other origins make a browser request.
+"""Refuse requests of a browser on behalf of other origins' pages.
 
-A page of any site, and of a sister domain or another port of this one, can have its visitor's
-browser load a picture from a daemon on the visitor's machine, which would draw it, and learn from
-size and status which tools exist. Browsers say so in `Sec-Fetch-Site`; requests without the header
-come from programs and old browsers and pass.
+A page of any site, and of a sister domain or another port of this site, can have its visitor's
+browser load a picture from a daemon on the visitor's machine. The daemon would draw it, and the
+page learn from size and status which tools exist. Browsers name the site in `Sec-Fetch-Site`.
+Requests without the header come from programs and old browsers and pass.
 
-Source: W3C Fetch Metadata Request Headers, section 2; Fetch, section 3.7 (CORP).
+Source: W3C Fetch Metadata Request Headers, section 2, and Fetch, section 3.7 (CORP).
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ _REFUSED = PlainTextResponse(
 
 
 class CrossSiteGuard:
-    """An ASGI layer that answers requests of other origins' pages with 403, unless allowed.
+    """An ASGI layer with a 403 for requests of other origins' pages, unless allowed.
 
     Args:
-        app: The app that answers all others.
-        routes: Pages; their rows say which may be requested from other sites, or linked to.
-        origins: Origins that may request everything; `*` stands for any.
+        app: The app for all others.
+        routes: Pages. Their rows say which may be requested from other sites, or linked to.
+        origins: Origins free to request everything. `*` stands for any.
     """
 
     def __init__(
@@ -44,7 +44,6 @@ class CrossSiteGuard:
         self._origins = {origin.encode() for origin in origins}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
         path: str = scope.get("path", "")
         if scope["type"] != "http" or path in self._allowed or path.startswith("/.well-known/"):
             await self.app(scope, receive, send)
@@ -64,7 +63,7 @@ class CrossSiteGuard:
         origin = headers.get(b"origin")
         if origin is not None and (origin in self._origins or b"*" in self._origins):
             return True
-        # A frame is a navigation, too, but of a document that the other site shows.
+        # A frame is a navigation, too, but of a document inside the other site.
         navigates = (headers.get(b"sec-fetch-mode"), headers.get(b"sec-fetch-dest")) == (
             b"navigate",
             b"document",

@@ -1,7 +1,7 @@
 """Authentication, scopes and rates of pages.
 
-A program sends `Authorization: Bearer TOKEN`. A browser asks its user for a name, which is
-ignored, and a password, which is the token.
+A program sends `Authorization: Bearer TOKEN`. A browser asks its user for a name, ignored here,
+and a password, the token.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ _UNAUTHORIZED = PlainTextResponse(
 
 
 class Guard:
-    """Admits requests whose token has one of a page's scopes, and charges them.
+    """Admits requests by the scopes of their token, and charges them.
 
     Args:
-        server: Serves the widgets; its store has the limits.
-        access: Verifies tokens; None where none is needed.
+        server: Serves the widgets. Its store has the limits.
+        access: Verifies tokens, None where none is needed.
     """
 
     def __init__(self, server: Server, access: Access | None) -> None:
@@ -51,7 +51,7 @@ class Guard:
     def around(self, app: ASGIApp, page: WebPage[Any]) -> ASGIApp:
         """Return `app` behind the page's checks.
 
-        It answers 401 without a token, 403 without one of the page's scopes, and 429 above the
+        It answers 401 without a token, 403 without a scope of the page, and 429 above the
         principal's rate or number of slots.
         """
         scopes = page.scopes or frozenset()

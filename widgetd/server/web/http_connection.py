@@ -1,12 +1,12 @@
-"""One client's connection: strict HTTP/1.1, bounded in time, size and number.
+"""A client's connection: strict HTTP/1.1, bounded in time, size and number.
 
-Bytes that two parsers could take for different requests are refused, and the connection is
+Bytes with two readings by different parsers are refused, and the connection is
 closed: both ways to frame a body at once, folded lines, bare line feeds, two Hosts. llhttp refuses
-most of them, this module the rest. Requests have deadlines. A connection that is closed in the
-middle of a request is drained first, so that the client reads the answer.
+most of them, this module the rest. Requests have deadlines. A connection closed in the
+middle of a request is drained first, for the client to read the answer.
 
-Source: RFC 9112, sections 3.2 (Host), 6.1 and 6.3 (framing), 9.6 (closing); RFC 9110, section 6.5
-(trailers may be ignored).
+Source: RFC 9112, sections 3.2 (Host), 6.1 and 6.3 (framing), 9.6 (closing), and RFC 9110, section
+6.5 (trailers may be ignored).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _log = get_logger()
 
 
 class ThrottledWarning:
-    """A log event that recurs, logged once per interval with its number of occurrences."""
+    """A recurring log event, logged once per interval with its number of occurrences."""
 
     def __init__(self, event: str) -> None:
         self._event = event
@@ -41,7 +41,7 @@ class ThrottledWarning:
         self._next = 0.0
 
     def count(self, **facts: Any) -> None:
-        """Count one occurrence; log it where an interval has passed."""
+        """Count an occurrence, and log it after an interval."""
         self._times += 1
         now = SYSTEM.clock.steady_s()
         if now >= self._next:
@@ -50,7 +50,7 @@ class ThrottledWarning:
 
 
 class ConnectionSlots:
-    """The slots of one port's connections, and some for probes when there are no others."""
+    """The slots of a port's connections, and some for probes when there are no others."""
 
     def __init__(self, limits: HttpLimits, probes: Collection[str]) -> None:
         self.limits = limits
@@ -59,7 +59,7 @@ class ConnectionSlots:
         self._full = ThrottledWarning("connections.exhausted")
 
     def enter(self, connection: HttpConnection, opened: int) -> bool:
-        """Return whether `connection` got a slot, `opened` being open; else it answers probes."""
+        """Return whether `connection` got a slot, with `opened` others. Else it answers probes."""
         if opened - len(self._for_probes) <= self.limits.connections:
             return True
         self._full.count(most=self.limits.connections)
@@ -116,13 +116,12 @@ class HttpConnection(HttpToolsProtocol):
         self._arm(self._limits.header_s)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Free the slot."""
         self._disarm()
         self._slots.leave(self)
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Parse more; set a deadline while a request is incomplete."""
+        """Parse more, and set a deadline while a request is incomplete."""
         if self._lingering or self._refused:
             return
         self._advanced = False
@@ -146,7 +145,7 @@ class HttpConnection(HttpToolsProtocol):
         self._expected, self._advanced = _Expected.HEADER, True
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Add a field without white space around its value; llhttp strips only the front.
+        """Add a field without white space around its value. llhttp strips only the front.
 
         Source: RFC 9110, section 5.5.
         """
@@ -160,12 +159,11 @@ class HttpConnection(HttpToolsProtocol):
         self._expected, self._advanced = _Expected.BODY, True
         # llhttp would add trailers to these fields.
         self.headers = []
-        # A client that is answered before its body ends is not read any further.
+        # After an answer before the end of its body, a client is not read any further.
         self._keep_alive = self.cycle.keep_alive and self._admitted
         self.cycle.keep_alive = False
 
     def on_body(self, body: bytes) -> None:
-        """Pass on a part of the body."""
         self._advanced = True
         super().on_body(body)
 
@@ -177,19 +175,17 @@ class HttpConnection(HttpToolsProtocol):
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
-        """Go on with the next request; close after the last one before a refused one."""
+        """Go on with the next request, or close after the last before a refused request."""
         is_last = not self.pipeline
         super().on_response_complete()
         if self._refused and is_last and not self.transport.is_closing():
             self.transport.close()
 
     def shutdown(self) -> None:
-        """Complete requests in flight, then close."""
         self._keep_alive = False
         super().shutdown()
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse bytes that are no request."""
         self._refuse(400, msg)
 
     def _unsupported_upgrade_warning(self) -> None:
@@ -202,10 +198,10 @@ class HttpConnection(HttpToolsProtocol):
         return None if last is None or last.response_complete else last
 
     def _check_header(self) -> None:
-        """Refuse a header that other parsers could read as another request.
+        """Refuse a header with another reading by other parsers.
 
         Raises:
-            ValueError: The header is one of those.
+            ValueError: It is such a header.
         """
         version = self.parser.get_http_version()
         hosts = [value for name, value in self.headers if name == b"host"]
@@ -234,7 +230,7 @@ class HttpConnection(HttpToolsProtocol):
     def _overdue(self, seconds: float) -> None:
         if self.flow.read_paused:  # this side does not read
             self._arm(seconds)
-        elif not self._has_begun:  # a client that sent nothing gets no answer
+        elif not self._has_begun:  # a silent client gets no answer
             self.transport.abort()
         else:
             self._refuse(408)
@@ -259,9 +255,9 @@ class HttpConnection(HttpToolsProtocol):
         self.transport.close()
 
     def linger(self, transport: asyncio.Transport) -> None:
-        """Close, after a client that still sends had time to read the answer.
+        """Close, after a client still sending had time to read the answer.
 
-        A socket that is closed with bytes unread resets its connection, and the last bytes written
+        A socket closed with bytes unread resets its connection, and the last bytes written
         may be lost.
         """
         if self._lingering or self._expected is _Expected.NOTHING or transport.is_closing():
@@ -278,9 +274,9 @@ class HttpConnection(HttpToolsProtocol):
 
 
 class _Transport:
-    """A transport that sends header and body in one packet, and lets its owner close.
+    """A transport with header and body in a single packet, closed by its owner.
 
-    Two packets of one response wake its reader twice.
+    Two packets of a response wake its reader twice.
     """
 
     def __init__(
@@ -301,7 +297,7 @@ class _Transport:
         self.get_extra_info = transport.get_extra_info
 
     def write(self, data: bytes | memoryview) -> None:
-        """Send `data`; a header waits for the rest of this turn of the loop."""
+        """Send `data`. A header waits for the rest of this turn of the loop."""
         if len(data) > LIMITS.copied_bytes:
             self._flush()
         if self._flushing is not None:

@@ -1,4 +1,4 @@
-"""One port: binding, serving, and a shutdown that completes requests in flight.
+"""A port: binding, serving, and a shutdown after the requests in flight.
 
 uvicorn would handle signals itself and wait for open streams. Here the daemon handles signals,
 and streams are ended first.
@@ -28,7 +28,7 @@ _NO_DESCRIPTOR = "socket.accept() out of system resource"
 
 
 def most_connections() -> int:
-    """Return the number of connections for which this process has descriptors to spare."""
+    """Return the number of connections within this process's spare descriptors."""
     descriptors, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if descriptors == resource.RLIM_INFINITY:
         return HttpLimits().connections
@@ -38,7 +38,7 @@ def most_connections() -> int:
 
 
 def bind(host: str, port: int) -> socket.socket:
-    """Open a listening socket; port 0 takes any free one.
+    """Open a listening socket. Port 0 takes any free port.
 
     Raises:
         ConfigError: The port is in use (W0005) or needs a privilege (W0006), or the host is no
@@ -46,7 +46,7 @@ def bind(host: str, port: int) -> socket.socket:
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # asyncio lets small writes go at once only where the protocol is named: without it, a response
-    # on a connection that stays open waits 40 ms for the client to acknowledge its headers.
+    # on an open connection waits 40 ms for the client to acknowledge its headers.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
@@ -75,14 +75,14 @@ def url_of(listener: socket.socket) -> str:
 
 
 class HttpServer(uvicorn.Server):
-    """A server of one app on one socket.
+    """A server of an app on a socket.
 
     Args:
         app: The app.
         limits: Timeouts and number of connections.
-        probes: Paths that are answered even when there are too many connections.
+        probes: Paths answered even when there are too many connections.
         after_start: Called once when requests are answered.
-        before_end: Called once before connections are closed; it ends the open streams.
+        before_end: Called once before connections are closed, to end the open streams.
     """
 
     def __init__(
@@ -118,11 +118,9 @@ class HttpServer(uvicorn.Server):
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Leave the signals to the daemon."""
         yield
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start, and report it."""
         handler = partial(_handle_exception, ThrottledWarning("accept.failed"))
         asyncio.get_running_loop().set_exception_handler(handler)
         await super().startup(sockets)
@@ -132,13 +130,13 @@ class HttpServer(uvicorn.Server):
         self._after_start()
 
     async def main_loop(self) -> None:
-        """Tick until `end` is called; uvicorn would poll ten times a second."""
+        """Tick until `end` is called. uvicorn would poll ten times a second."""
         while not await self.on_tick(0):
             with anyio.move_on_after(LIMITS.tick_s):
                 await self._ending.wait()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """End the streams, which would never end by themselves, then shut down."""
+        """End the otherwise endless streams, then shut down."""
         self._before_end()
         await super().shutdown(sockets)
 
@@ -146,7 +144,7 @@ class HttpServer(uvicorn.Server):
 def _handle_exception(
     warning: ThrottledWarning, loop: asyncio.AbstractEventLoop, context: dict[str, Any]
 ) -> None:
-    """Log exceptions outside tasks; a lack of descriptors once per interval."""
+    """Log exceptions outside tasks, a lack of descriptors once per interval."""
     if context["message"] == _NO_DESCRIPTOR:
         warning.count(problem=str(context["exception"]))
     else:

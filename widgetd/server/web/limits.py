@@ -1,4 +1,4 @@
-"""The limits and timeouts of the room `web`, in two tables: an operator's, and fixed ones."""
+"""The limits and timeouts of the room `web`, in two tables: an operator's, and fixed limits."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from widgetd.base.limits import Limits
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpLimits:
-    """Limits of one port, from the settings of the same names.
+    """Limits of a port, from the settings of the same names.
 
     Attributes:
         header_s: Time from the connection, or a request's first byte, to the end of its header.
         body_s: Time from there to the end of its body.
         linger_s: Time for the client of a refused request to read the answer.
         connections: Open connections.
-        probe_connections: Further ones, which answer probes only; the oldest makes room.
+        probe_connections: Further connections for probes only. The oldest makes room.
     """
 
     header_s: float = 10.0
@@ -29,28 +29,28 @@ class HttpLimits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebLimits:
-    """Limits that no setting changes.
+    """Limits without a setting.
 
     Attributes:
-        overhead_bytes: Bytes in a row that complete no header and no part of a body: a long
+        overhead_bytes: Bytes in a row outside a complete header and a body: a long
             header, trailers, extensions of chunks.
-        copied_bytes: A longer write goes out by itself; copying it costs more than a packet.
-        warning_interval_s: Between two log lines about a condition that persists.
-        backlog: Connections that wait in the kernel.
+        copied_bytes: A longer write goes out by itself, as copying it costs more than a packet.
+        warning_interval_s: Between two log lines about a persistent condition.
+        backlog: Connections waiting in the kernel.
         accepted_at_once: Connections accepted before the first of them gets its slot.
-        tick_s: Interval at which the `Date` of responses is renewed.
+        tick_s: Interval between renewals of the `Date` of responses.
         shutdown_s: Time for requests in flight once the daemon ends.
-        waits: Streams and waiting calls of one named principal; half of `connections`, if fewer.
+        waits: Streams and waiting calls of a named principal, or half of `connections`, if fewer.
         spare_descriptors: Kept for files, the store and probes, however many clients connect.
         arguments_bytes: The body of `/render`: four times the text of the largest widget.
         upload_bytes: A body of the gallery: a widget and its sidecar in base64.
-        drafts_at_once: Threads that try what is typed in editors.
+        drafts_at_once: Threads to try drafts in editors.
         version_digits: Digits of a version's number in an address.
-        results_bytes: The results of a run of tests, or a picture of one, read for a page.
-        tiles_bytes: Tiles of the index in memory; once more were drawn, all are dropped.
+        results_bytes: The results of a run of tests, or a picture in them, read for a page.
+        tiles_bytes: Tiles of the index in memory. After more were drawn, all are dropped.
         heartbeat_s: Between two events of a silent stream: proxies and laptops drop a connection
-            that is silent for longer than a minute.
-        missed_after_s: A save that the timer finds sooner was merely found before its event came.
+            after a silence of a minute.
+        missed_after_s: A save found sooner by the timer merely preceded its event.
         saved_within_s: A file written longer ago was moved or mounted into the folder.
     """
 

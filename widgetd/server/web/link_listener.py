@@ -19,7 +19,7 @@ _CONNECTIONS = 32
 
 
 class LinkListener:
-    """A listener on a free port of the loopback address, which opens when it is first needed."""
+    """A listener on a free port of the loopback address, opened at its first need."""
 
     def __init__(self) -> None:
         self._origin: str | None = None
@@ -27,10 +27,10 @@ class LinkListener:
         self._opened = anyio.Event()
 
     def origin(self) -> str:
-        """Return the origin of the pages, and open the port; empty where that is forbidden."""
+        """Return the origin of the pages, and open the port. Empty where that is forbidden."""
         if self._origin is None:
             try:
-                # A browser that is faster than `serve` waits in the kernel.
+                # A browser faster than `serve` waits in the kernel.
                 self._listener = bind("127.0.0.1", 0)
             except ConfigError as error:
                 _log.warning("links.unavailable", problem=error.problem)
@@ -39,7 +39,6 @@ class LinkListener:
         return self._origin
 
     async def serve(self, app: Starlette) -> None:
-        """Serve `app` from the first address until cancelled."""
         await self._opened.wait()
         if self._listener is None:
             return

@@ -1,7 +1,7 @@
-"""Metrics for Prometheus: the only module that imports prometheus-client.
+"""Metrics for Prometheus: the only importer of prometheus-client.
 
-Each daemon has a registry of its own. A widget's series are removed with the widget, so that
-their number stays in proportion. Observers push counts; states are read at each scrape.
+Each daemon has a registry of its own. A widget's series are removed with the widget, so
+their number stays in proportion. Observers push counts. States are read at each scrape.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ _SCAN_S = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 30)
 
 
 class Metrics(Observer):
-    """The metrics of one daemon, and an observer of reloads, calls, uploads and notifications."""
+    """The metrics of a daemon, and an observer of reloads, calls, uploads and notifications."""
 
     def __init__(self, registry: Registry, health: Health) -> None:
         self._registry = registry
         self._health = health
-        # When a series began says nothing that its name and the process do not.
+        # The start of a series says no more than its name and the process.
         disable_created_metrics()  # type: ignore[no-untyped-call]
         self.collected = CollectorRegistry()
         for standard in (ProcessCollector, PlatformCollector, GCCollector):
@@ -97,7 +97,6 @@ class Metrics(Observer):
         self.collected.register(_ScrapedCollector(partial(_states, registry, health)))
 
     def on_scan(self, seconds: float) -> None:
-        """Record the duration of a scan."""
         self._scans.observe(seconds)
 
     def on_swap(self, swap: Swap) -> None:
@@ -126,7 +125,7 @@ class Metrics(Observer):
                 metric.remove_by_labels({"widget": tool})
 
     def on_call(self, call: CallRecord) -> None:
-        """Count a call; one of a widget that was removed meanwhile has no widget's label."""
+        """Count a call, without a label of a widget removed meanwhile."""
         widget = call.tool if call.widget is None else call.widget.tool
         if call.widget is not None and widget not in self._registry.current.widgets:
             widget = ""
@@ -141,11 +140,10 @@ class Metrics(Observer):
             self._steps_of[widget.tool].observe(steps)
 
     def on_action(self, action: ActionRecord) -> None:
-        """Count an action that called a tool of an upstream."""
         self._action_calls.labels(action.upstream, action.outcome).inc()
 
     def on_difference(self, widget: Widget) -> None:
-        """Count a render that a page drew otherwise, unless its widget was removed meanwhile."""
+        """Count a render drawn otherwise by a page, unless its widget was removed meanwhile."""
         if widget.tool in self._registry.current.widgets:
             self._differences.labels(widget.tool).inc()
 
@@ -153,7 +151,6 @@ class Metrics(Observer):
         self._uploads.labels(upload.outcome).inc()
 
     def on_notice(self, notice: Notice) -> None:
-        """Count the notifications that clients got."""
         for kind, count in (
             ("tools", int(notice.tools)),
             ("resources", int(notice.resources)),
@@ -162,11 +159,10 @@ class Metrics(Observer):
             self._notices.labels(kind).inc(count)
 
     def watch_number(self, name: str, meaning: str, number: Callable[[], int]) -> None:
-        """Export `number` as a gauge, read at each scrape."""
         self._watch(GaugeMetricFamily, name, meaning, (), lambda: {(): number()})
 
     def watch_upstreams(self, ups: Callable[[], Mapping[str, bool]]) -> None:
-        """Export which upstreams can be called, and count their calls."""
+        """Export the readiness of upstreams, and count their calls."""
         self._watch(
             GaugeMetricFamily,
             "upstream_up",
@@ -192,15 +188,14 @@ class Metrics(Observer):
         self._upstream_seconds.labels(upstream).observe(seconds)
 
     def upstream_answered(self, upstream: str, source: str) -> None:
-        """Count a widget that an upstream filled."""
         self._upstream_answers.labels(upstream, source).inc()
 
     def exposition(self, accept: str, named: Collection[str] | None) -> tuple[bytes, str]:
         """Encode all metrics.
 
         Args:
-            accept: The scraper's `Accept`, which decides the format.
-            named: Tools that the scraper may see; others have a pseudonym. None names all.
+            accept: The scraper's `Accept`, for the choice of the format.
+            named: Tools visible to the scraper. Others have a pseudonym. None names all.
 
         Returns:
             The text and its media type.
@@ -211,7 +206,7 @@ class Metrics(Observer):
         return encode(_ScrapedCollector(partial(_hide_names, self.collected, named))), media_type
 
     def watch_count(self, name: str, meaning: str, number: Callable[[], int]) -> None:
-        """Export `number`, which only rises, as a counter, read at each scrape."""
+        """Export `number`, never falling, as a counter, read at each scrape."""
         self.watch_counts(name, meaning, (), lambda: {(): number()})
 
     def watch_counts(
@@ -221,7 +216,7 @@ class Metrics(Observer):
         labels: Sequence[str],
         numbers: Callable[[], Mapping[tuple[str, ...], int]],
     ) -> None:
-        """Export `numbers`, which only rise, by the values of `labels`, read at each scrape."""
+        """Export `numbers`, never falling, by the values of `labels`, read at each scrape."""
         self._watch(CounterMetricFamily, name, meaning, labels, numbers)
 
     def _watch(
@@ -264,7 +259,7 @@ class _Children(dict[str, Child]):
 
 
 class _ScrapedCollector(Collector):
-    """A collector of metrics that are built at each scrape."""
+    """A collector of metrics built at each scrape."""
 
     def __init__(self, collect: Callable[[], Iterator[Metric]]) -> None:
         self._collect = collect

@@ -1,4 +1,4 @@
-"""Rows of the tables of pages, and the responses that views share."""
+"""Rows of the tables of pages, and the common responses of views."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ Site = TypeVar("Site")
 
 
 class RefusedError(Exception):
-    """A request that is answered with `status` and a JSON `body` that says why."""
+    """A refused request, answered with `status` and the reason as a JSON `body`."""
 
     def __init__(
         self, status: int, body: Mapping[str, Any], headers: Mapping[str, str] | None = None
@@ -60,22 +60,22 @@ class RefusedError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebPage(Generic[Site]):
-    """A row of a table of pages: a page, or data that one fetches.
+    """A row of a table of pages: a page, or data for a page.
 
     Attributes:
         path: The path, as Starlette writes it.
         view: Answers a request with a response, with the template's context, or, without a
             template, with a JSON value.
-        scopes: One of them is required; None admits every request.
-        cost: In calls, of a request that `scopes` admit: 0 for what costs no more to answer than to
-            refuse. `docs/operations/secure.md` lists them.
-        waits: Whether a request holds a place of those that wait and no slot: a stream, or a
+        scopes: The alternatives of required scopes. None admits every request.
+        cost: In calls, of an admitted request: 0 where an answer costs no more than a refusal.
+            `docs/operations/secure.md` lists them.
+        waits: Whether a request holds a waiting place and no slot: a stream, or a
             request that waits for calls of its own user.
-        cross_site: The answer to browsers whose user is on another origin's page: none, one to
-            those that follow a link, or one to all. Only pages that start no work may be linked to.
+        cross_site: The answer to browsers whose user is on another origin's page: none, an answer
+            to followers of a link, or to all. Only pages without work may be linked to.
         template: A file of `templates/`.
-        methods: HTTP methods; GET includes HEAD.
-        headers: Headers of responses that the view does not build itself.
+        methods: HTTP methods. GET includes HEAD.
+        headers: Headers of responses not built by the view itself.
     """
 
     path: str
@@ -128,7 +128,7 @@ def status_of(code: str) -> int:
 
 
 def refusal(error: CallError) -> RefusedError:
-    """Return the answer to a request that fails with `error`, and when to repeat it."""
+    """Return the answer to a request for `error`, and when to repeat it."""
     body = {"error": error.message, "code": error.code, "retryAfterS": error.retry_after_s}
     headers: dict[str, str] = {}
     if error.retry_after_s is not None:
@@ -146,7 +146,6 @@ def json_response(
 
 
 def caller_of(request: Request) -> Caller:
-    """Return the caller that the page's guard authenticated."""
     caller: Caller = request.state.caller
     return caller
 
@@ -158,7 +157,7 @@ def own_origins(request: Request) -> tuple[str, str]:
 
 
 async def body_of(request: Request, most_bytes: int) -> bytes | None:
-    """Return the body of a request; None where it is longer than `most_bytes`.
+    """Return the body of a request, or None if it is longer than `most_bytes`.
 
     Raises:
         RefusedError: The client disconnected before its end and will not read the answer.

@@ -34,7 +34,7 @@ from widgetd.server.web.templating import inline_stylesheet
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Daemon:
-    """The parts of the daemon that these pages show."""
+    """The parts of the daemon on these pages."""
 
     server: Server
     health: Health
@@ -42,18 +42,15 @@ class Daemon:
 
 
 async def livez(_daemon: Daemon, _request: Request) -> Response:
-    """Answer that the process is alive."""
     return JSONResponse({"status": "ok"})
 
 
 async def readyz(daemon: Daemon, _request: Request) -> Response:
-    """Answer whether clients may be sent here: 200 or 503."""
     ready = readiness(daemon.server.registry, daemon.health)
     return JSONResponse(ready, status_code=200 if ready["ready"] else 503)
 
 
 async def status_page(daemon: Daemon, request: Request) -> Response | dict[str, Any]:
-    """Show state and faults: HTML to browsers, JSON to programs."""
     server = daemon.server
     facts = status(server.registry, daemon.health, caller_of(request).snapshot)
     if "text/html" not in request.headers.get("accept", ""):
@@ -73,7 +70,7 @@ async def status_page(daemon: Daemon, request: Request) -> Response | dict[str, 
 
 
 async def metrics_page(daemon: Daemon, request: Request) -> Response:
-    """Show the metrics in the format that the scraper accepts."""
+    """Show the metrics in the scraper's format."""
     server = daemon.server
     # On a port of its own, metrics have no guard.
     caller: Caller | None = getattr(request.state, "caller", None)
@@ -86,7 +83,7 @@ async def metrics_page(daemon: Daemon, request: Request) -> Response:
 
 
 async def render(daemon: Daemon, request: Request) -> Response:
-    """Render a backend's data and keep the render, which a model shows by its id.
+    """Render a backend's data and keep the render for a model to show by its id.
 
     The body is the widget's arguments: rows that no model should have to type or read.
     """
@@ -102,7 +99,7 @@ async def render(daemon: Daemon, request: Request) -> Response:
 async def update(daemon: Daemon, request: Request) -> Response:
     """Replace a kept render with other data of a backend, or with a note.
 
-    The body is the widget's arguments, or empty; `?note=`, `failed` and `after` are the arguments
+    The body is the widget's arguments, or empty. `?note=`, `failed` and `after` are the arguments
     of `update_render`.
     """
 
@@ -131,7 +128,7 @@ async def update(daemon: Daemon, request: Request) -> Response:
 
 
 async def _body(request: Request) -> bytes:
-    """Return the body; raise W2008 where it is too long, and W2009 where it ended early."""
+    """Return the body. Raise W2008 if it is too long, and W2009 if it ended early."""
     try:
         body = await body_of(request, LIMITS.arguments_bytes)
     except RefusedError as error:
@@ -199,7 +196,7 @@ METRICS_PAGE = WebPage(
     path="/metrics",
     view=metrics_page,
     scopes=frozenset({ADMIN, METRICS}),
-    cost=0,  # A scraper without a token shares its rate with every caller that has none.
+    cost=0,  # A scraper without a token shares its rate with every other caller without a token.
 )
 
 
@@ -208,6 +205,6 @@ def daemon_routes(daemon: Daemon, guard: Guard, *, metrics: bool) -> list[PageRo
 
 
 def metrics_app(daemon: Daemon) -> Starlette:
-    """Build an app that serves only `/metrics`, on a port of its own."""
+    """Build an app with nothing but `/metrics`, on a port of its own."""
     pages = routes([METRICS_PAGE], daemon)
     return Starlette(routes=pages, middleware=[Middleware(CrossSiteGuard, routes=pages)])

@@ -1,12 +1,12 @@
-"""The page that shows one render in any browser, `/see/ID`, for clients that draw nothing.
+"""The page of a render in any browser, `/see/ID`, for clients without pictures.
 
-    GET  /see/ID           the page; it changes nothing, because chats fetch addresses for previews
+    GET  /see/ID           the page without any change, because chats fetch addresses for previews
     POST /see/ID           the render for the signature of the page's fragment, and a cookie
     GET  /see/ID/frame     the view, in a sandbox
-    POST /see/ID/TOOL      one of three tools, for this render alone
+    POST /see/ID/TOOL      a call of a tool out of three, for this render alone
 
-Unknown, expired and badly signed addresses get one answer. The cookie has the signature, and a
-secret of the browser: beyond this machine the first browser that opens an address has its controls.
+Unknown, expired and badly signed addresses get the same answer. The cookie has the signature, and
+a secret of the browser: beyond this machine the first browser of an address has its controls.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ _STYLE = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class See:
-    """The server whose renders these pages show, and the signer of their addresses."""
+    """The server of the renders on these pages, and the signer of their addresses."""
 
     server: Server
     links: Links
@@ -70,12 +70,12 @@ class See:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenRender:
-    """A render that a request may see.
+    """A render open for a request.
 
     Attributes:
-        caller: The principal of the address, as a client that draws.
-        signature: The signature that admitted the request; empty where none is needed.
-        browser: The secret of the browser; empty before the first answer with a cookie.
+        caller: The principal of the address, as a client of views.
+        signature: The signature of the request, empty where none is needed.
+        browser: The secret of the browser, empty before the first answer with a cookie.
     """
 
     render: StoredRender
@@ -85,7 +85,7 @@ class OpenRender:
 
 
 async def page(see: See, request: Request) -> Response:
-    """Answer with the page, which is the same for every address; its script opens the render."""
+    """Answer with the page, the same for every address. Its script opens the render."""
     try:
         await _open(see, request)
     except RefusedError:
@@ -125,7 +125,7 @@ async def open_render(see: See, request: Request) -> Response:
 
 
 async def call(see: See, request: Request) -> dict[str, Any]:
-    """Call one of the tools of pages for this render; the answer is the tool's result."""
+    """Call a page's tool for this render, and answer with the tool's result."""
     arguments, tool = await _json(request), request.path_params["tool"]
     opened = await _open(see, request)
     if tool not in _TOOLS:
@@ -136,7 +136,7 @@ async def call(see: See, request: Request) -> dict[str, Any]:
 
 
 async def frame(see: See, request: Request) -> Response:
-    """Answer with the view, which may load the widget's images."""
+    """Answer with the view, free to load the widget's images."""
     opened = await _open(see, request)
     widget = opened.caller.snapshot.widgets.get(opened.render.tool)
     program = b"" if widget is None else program_or_empty(widget)
@@ -180,7 +180,7 @@ def _not_found() -> RefusedError:
 
 
 async def _has_controls(see: See, opened: OpenRender, browser: str) -> bool:
-    """Return whether this browser opened the address first; on this machine all have controls.
+    """Return whether this browser opened the address first. On this machine all have controls.
 
     Raises:
         RefusedError: The shared store is away, so no replica knows.
@@ -216,7 +216,7 @@ async def _json(request: Request) -> dict[str, Any]:
     return value
 
 
-# Free of charge: what costs anything is a call, which is charged to the principal.
+# Free of charge: only a call costs anything, and it is charged to the principal.
 _Page = partial(WebPage, scopes=None, headers=_HEADERS)
 
 PAGES = (
@@ -233,7 +233,6 @@ def see_routes(see: See) -> list[PageRoute]:
 
 
 def see_app(see: See) -> Starlette:
-    """Build an app that serves only these pages, on the loopback address."""
     pages = see_routes(see)
     hosts = ["127.0.0.1", "localhost"]
     layers = [

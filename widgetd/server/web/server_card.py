@@ -1,10 +1,10 @@
-"""Documents by which clients find this server before they connect.
+"""Documents to find this server before a connection.
 
     /mcp/server-card                 the card: who this is and where it is
     /.well-known/ai-catalog.json     the catalog of the domain, which leads to the card
 
-Everything that a new revision of either format changes stands here. Neither names a tool: what is
-served changes, and depends on who asks.
+Everything affected by a new revision of either format stands here. Neither names a tool: the list
+of tools changes, and depends on the caller.
 
 Source: SEP-2127, "MCP Server Cards" (schema v1); modelcontextprotocol/experimental-ext-server-card,
 docs/discovery.md; Agent-Card/ai-catalog, specification 1.0.

@@ -23,7 +23,7 @@ _SHARED = ("element.js", "gallery.css", "host.js", "markdown.js")
 
 @cache
 def static_files(package: str, folder: str = "static") -> Mapping[str, bytes]:
-    """Return by name the files of a package's folder, and those that pages share."""
+    """Return by name the files of a package's folder, and the common files of pages."""
     own = (files(package) / folder).iterdir()
     shared = [files("widgetd.view") / name for name in _SHARED]
     return {file.name: file.read_bytes() for file in (*own, *shared)}
@@ -51,8 +51,8 @@ def cacheable(
 ) -> Response:
     """Answer with `content`, or 304 where the client has it.
 
-    Source: RFC 9110, section 13.1.2: a list of tags, compared without their `W/`, which proxies
-    that compress add; `*` stands for any.
+    Source: RFC 9110, section 13.1.2: a list of tags, compared without their `W/`, an addition of
+    compressing proxies. `*` stands for any.
     """
     identity = content + repr(sorted(headers.items())).encode()
     tag = f'"{blake2b(identity, digest_size=8).hexdigest()}"'

@@ -1,7 +1,7 @@
 """Counts and log lines of HTTP requests.
 
-The layer wraps everything, the fast path included, so it adds to plain counters that metrics read.
-Text that clients choose, such as paths, is in no label and no log line.
+The layer wraps everything, the fast path included, so it adds to plain counters for metrics.
+Text from clients, such as paths, is in no label and no log line.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Traffic:
     """Counters of the requests so far.
 
     Args:
-        log: Log each request at level `info`; else at `debug`.
+        log: Log each request at level `info`, else at `debug`.
 
     Attributes:
         requests: Answered requests, by route, method and status.
@@ -46,7 +46,6 @@ class Traffic:
         self._log = log
 
     def around(self, app: ASGIApp, routes: Iterable[BaseRoute]) -> ASGIApp:
-        """Return `app` with each request counted under one of `routes`."""
         named = [route for route in routes if isinstance(route, Route)]
         route_of = _route_of(named)
 
@@ -74,7 +73,7 @@ class Traffic:
             try:
                 await app(scope, receive_counted, send_counted)
             except Exception as error:
-                # Of a page, its own handler says so; this is what failed before or beside one.
+                # A page's own handler says so. This is a failure before or beside a page.
                 if status != 500:
                     raise  # a client that left in the middle of its answer
                 _log.error(

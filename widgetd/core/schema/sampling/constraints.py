@@ -57,7 +57,6 @@ class Constraints:
         )
 
     def likely_type(self) -> str:
-        """Guess the type from the other keywords, if none is named."""
         return guess_type({keyword for part in self.parts for keyword in part}) or "string"
 
     def choices(self) -> list[Json] | None:
@@ -71,7 +70,6 @@ class Constraints:
         ]
 
     def examples(self) -> Iterator[Json]:
-        """Yield the author's own values: examples, then defaults."""
         for examples in self.all("examples"):
             yield from examples if isinstance(examples, list) else ()
         yield from self.all("default")
@@ -95,7 +93,6 @@ class Constraints:
         return low, high
 
     def step(self, *, whole: bool) -> Fraction | None:
-        """Return the common multiple demanded of a number. `whole` demands an integer."""
         steps = [Fraction(str(step)) for step in self.all("multipleOf")]
         if whole:
             steps.append(Fraction(1))

@@ -120,7 +120,6 @@ class _Sampler:
         return self._left < 0 or self._evaluator.is_exhausted
 
     def make(self, schema: Subschema, position: _Position) -> Json:
-        """Make a value, very probably valid."""
         self._left -= 1
         if schema is False or self.is_exhausted or position.depth > LIMITS.sample_depth:
             raise _CannotMakeError
@@ -265,7 +264,6 @@ class _Sampler:
         return parts, dict.fromkeys([*order, *names])
 
     def _list_further_names(self, constraints: Constraints, position: _Position) -> Iterator[str]:
-        """Yield names to add when an object needs more properties than are wanted."""
         for part in constraints.parts:
             yield from part.get("properties", {})
         for ordinal in range(LIMITS.distinct_attempts):

@@ -116,7 +116,6 @@ def concat(budget: Budget, *parts: Value) -> str:
 
 
 def same(budget: Budget, left: Value, right: Value) -> bool:
-    """Return whether `left === right`. A list or an object is the same as itself only."""
     if isinstance(left, str) and isinstance(right, str):
         budget.scan(min(len(left), len(right)))
         return left == right

@@ -116,7 +116,6 @@ def sort(
     case_sensitive: Value = False,
     attribute: Value = None,
 ) -> Value:
-    """Sort a list, by `attribute` or by several with commas between them."""
     names = attribute.split(",") if isinstance(attribute, str) else [attribute]
     values = to_list(value)
     budget.step(len(names) + (len(names) - 1) * len(values))

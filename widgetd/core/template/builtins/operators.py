@@ -172,7 +172,6 @@ def _ordering(compare: Callable[[Value, Value], bool]) -> Binary:
 
 
 def contains(budget: Budget, left: Value, right: Value) -> bool:
-    """Return whether `left` is in the list, text or object `right`."""
     if is_nothing(right):
         return False
     if isinstance(right, str):

@@ -68,7 +68,6 @@ str_title: Final = _changing(str.title)
 
 
 def title(budget: Budget, value: Value) -> str:
-    """Capitalise each word, as the filter `title` does."""
     parts = _WORD_STARTS.split(charge_text(budget, value, GROWTH))
     budget.step(len(parts))
     return "".join(part[0].upper() + part[1:].lower() for part in parts if part)

@@ -315,7 +315,6 @@ class Macro(RuntimeObject):
         return self.name if name == "name" else ABSENT
 
     def call(self, budget: Budget, args: list[Value], kwargs: dict[str, Value]) -> Value:
-        """Return the text of the body for these arguments."""
         return self.run(budget, self.frame.copy(), args, kwargs)
 
 

@@ -135,7 +135,6 @@ _OBJECTS: Final = frozenset({"js{}", "exporter{}"})
 
 
 def _has_spread(op: Op) -> bool:
-    """Return whether a literal spreads other values, or computes its keys."""
     if op.name in _OBJECTS:
         return not all(isinstance(key, str) for key in op.operands[1::2])
     return any(type(operand) is Op and operand.name == "..." for operand in op.operands)

@@ -111,13 +111,7 @@ def list_of(parts: Sequence[Part], of: type[TemplateList | TemplateTuple] = Temp
 def object_of(
     entries: Mapping[Value, Part], *, children: Build | None = None, drop_undefined: bool = False
 ) -> Build:
-    """Return the builder of an object, with the list of `children` unless it is empty.
-
-    Args:
-        entries: The builder of each key's value.
-        children: Builds the list under `children`.
-        drop_undefined: Leave out keys whose values are absent.
-    """
+    """Return the builder of an object, with the list of `children` unless it is empty."""
     constants = {key: value if how == CONSTANT else None for key, (how, value) in entries.items()}
     computed = [
         (key, how == BUILD, evaluate) for key, (how, evaluate) in entries.items() if how != CONSTANT

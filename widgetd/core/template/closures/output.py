@@ -134,7 +134,6 @@ class Piece(str):
         return piece
 
     def removeprefix(self, prefix: str, /) -> Piece:
-        """Return the rest, with its place."""
         rest = super().removeprefix(prefix)
         place = self.place + (len(self) - len(rest)) * self.constant
         return Piece.of(rest, place, constant=self.constant)

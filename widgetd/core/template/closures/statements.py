@@ -73,7 +73,6 @@ class _ForLoop:
         self.place = op.place
 
     def choose(self, frame: Frame, value: Value) -> Sequence[Value]:
-        """Return the elements for the loop."""
         try:
             values = elements(frame[BUDGET], value)
             if self.cost:

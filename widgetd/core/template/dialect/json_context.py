@@ -184,7 +184,6 @@ class _ContextWalk(NodeVisitor):
         self.before.setdefault(id(node), set()).update(point.state for point in states)
 
     def unknown(self, point: Point) -> Point:
-        """Return the state after an unknown text."""
         if point.state == IN_STRING:
             return point
         if point.state == COLON:
@@ -245,7 +244,6 @@ class _ContextWalk(NodeVisitor):
         )
 
     def aside(self, node: _Bodied, states: States, turn: Turn | None) -> States:
-        """Walk a body that is captured instead of written."""
         is_quoted = isinstance(node, nodes.AssignBlock) and not self.quoted.isdisjoint(
             target_names(node.target)
         )

@@ -67,7 +67,6 @@ def _first_value(node: nodes.Node) -> nodes.Node | None:
 
 
 def captured_names(among: list[nodes.Node]) -> frozenset[str]:
-    """Return the names of texts put together by the template."""
     blocks = [block for block in among if isinstance(block, nodes.AssignBlock)]
     return frozenset(name for block in blocks for name in target_names(block.target))
 

@@ -93,12 +93,7 @@ class Builder(StatementBuilder):
         self._running: list[Node] = []
 
     def view(self, program: Node, statements: list[Node]) -> Expr:
-        """Build the expression or component of a view.
-
-        Args:
-            program: The whole text.
-            statements: Its statements, without the schema and the sample.
-        """
+        """Build the expression or component of a view."""
         before: list[Node] = []
         results: list[Node] = []
         for node in statements:
@@ -168,11 +163,9 @@ class Builder(StatementBuilder):
         return built
 
     def operands(self, nodes: list[Node], block: JsxScope) -> list[Expr]:
-        """Build the operations of several nodes."""
         return [self.expression(node, block) for node in nodes]
 
     def fields(self, node: Node, block: JsxScope, *names: str) -> tuple[Expr, ...]:
-        """Build the operations of the fields `names`."""
         return tuple(self.operands([node.fields[name] for name in names], block))
 
     def _constant(self, node: Node, _block: JsxScope) -> Expr:
@@ -365,7 +358,6 @@ class Builder(StatementBuilder):
     # --- literals and elements ---
 
     def literal(self, node: Node, block: JsxScope) -> Expr:
-        """Build an object, a list, an element or a fragment."""
         if node.kind == "array":
             return self.array(node, block)
         if is_fragment(node):
@@ -390,7 +382,6 @@ class Builder(StatementBuilder):
         return Op(self.OBJECT, (children, *entries), node.start)
 
     def array(self, node: Node, block: JsxScope) -> Expr:
-        """Build a list."""
         return Op("js[,]", tuple(self._parts(node.children, block)), node.start)
 
     def _entries(self, pairs: Iterable[Entry], block: JsxScope) -> list[Expr]:

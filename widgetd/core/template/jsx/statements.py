@@ -95,7 +95,6 @@ class StatementBuilder(ABC):
         """Build the operation of `node`."""
 
     def operator(self, sign: str) -> str:
-        """Return the operation of an operator between two values, empty if there is none."""
         name = f"js{sign}"
         return name if name in _OPERATORS else ""
 
@@ -305,7 +304,6 @@ class StatementBuilder(ABC):
     def _choose(
         self, node: Node, rest: list[Node], block: JsxScope, assigned: list[Expr], end: End | None
     ) -> Expr:
-        """Build a condition or switch with `return` in its branches."""
         held, branches = self._branches(node, block)
         assigned += held
         is_whole = branches[-1][0] is True
@@ -501,7 +499,6 @@ def _body(node: Node) -> list[Node]:
 
 
 def _returns(node: Node) -> bool:
-    """Return whether a statement returns from the function it stands in."""
     if node.kind in FUNCTION_NODES or node.kind == "function_declaration":
         return False
     return node.kind == "return_statement" or any(map(_returns, node.children))

@@ -39,7 +39,6 @@ def only(node: Node) -> Node:
 
 
 def tag_of(node: Node) -> str:
-    """Return the name of an element, empty if it is `<>…</>`."""
     opening = node.fields.get("open_tag", node)
     return opening.fields["name"].text if "name" in opening.fields else ""
 

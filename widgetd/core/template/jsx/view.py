@@ -116,7 +116,6 @@ class View:
         return self.rendering(arguments).text
 
     def rendering(self, arguments: Mapping[str, Value]) -> Rendering:
-        """Return the JSON, and what it cost."""
         frame = frame_of(self._slots, self._size, arguments, self._limits)
         budget = frame[BUDGET]
 
@@ -206,7 +205,6 @@ BESIDE: Final = frozenset({"schema", "sample"})
 
 
 def _constants(node: Node) -> list[Node]:
-    """Return the declarations of a statement with such constants only."""
     if node.kind == "export_statement" and len(node.children) == 1:
         node = node.children[0]
     if node.kind != "lexical_declaration" or not node.text.startswith("const"):
@@ -219,5 +217,4 @@ def _constants(node: Node) -> list[Node]:
 
 
 def statements(program: Node) -> list[Node]:
-    """Return the statements of a view, without the constants beside it."""
     return [node for node in program.children if not _constants(node)]

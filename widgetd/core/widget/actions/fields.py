@@ -57,12 +57,10 @@ class FormField:
 
     @property
     def path(self) -> tuple[str, ...]:
-        """Its place in the payload: `("task", "dueDate")`."""
         return tuple(part for part in self.name.split(".") if part)
 
     @property
     def request(self) -> str:
-        """A sentence asking a person for a valid value."""
         rules = self.rules or {}
         if self.choices is not None:
             return "Choose one of those that are offered."

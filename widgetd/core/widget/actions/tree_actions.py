@@ -135,7 +135,6 @@ class TreeAction:
 
     @property
     def handler(self) -> Handler:
-        """The server, if it handles any of the triggers."""
         handlers = {trigger.handler for trigger in self.triggers}
         return "server" if "server" in handlers else "client"
 

@@ -20,14 +20,7 @@ def readable_input(
     payload: Mapping[str, Any],
     sensitive: Collection[str] = (),
 ) -> dict[str, Any]:
-    """Return an accepted payload without passwords and sensitive fields.
-
-    Args:
-        tree: The widget root in which the user acted.
-        action: An action of this tree.
-        payload: The payload as `action` accepted it.
-        sensitive: The dotted paths listed as sensitive by the widget's sidecar.
-    """
+    """Return an accepted payload without passwords and sensitive fields."""
     paths = {*sensitive, *password_paths(tree)}
     if sensitive:
         # The template wrote these keys from arguments, perhaps sensitive.

@@ -103,12 +103,10 @@ class WidgetAction:
 
 @lru_cache(maxsize=256)
 def find_widget_actions(widget: Widget) -> tuple[WidgetAction, ...]:
-    """Return every possible action of `widget`, in the order of occurrence."""
     return collect_actions(widget.definition, _render_samples(widget))
 
 
 def collect_actions(definition: Definition, trees: Iterable[Tree]) -> tuple[WidgetAction, ...]:
-    """Return the actions in rendered trees, and in the template."""
     sidecar, text = definition.sidecar, definition.template or definition.view
     descriptions = {name: note.description for name, note in sidecar.actions.items()}
     descriptions |= dict.fromkeys(sidecar.local, _LOCAL)

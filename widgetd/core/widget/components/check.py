@@ -99,7 +99,6 @@ class _PropertyChecker:
         self._faults: dict[bytes, tuple[Finding, ...]] = {}
 
     def find_faults(self, value: Mapping[str, Any], owner: str) -> tuple[Finding, ...]:
-        """Return the findings about `value`, a component without its children."""
         # Most components of a widget are the same whatever its arguments are.
         written = orjson.dumps(value)
         findings = self._faults.get(written)

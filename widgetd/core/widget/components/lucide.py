@@ -49,9 +49,6 @@ def find_icons(tree: Mapping[str, Any] | bytes) -> dict[str, tuple[Shape, ...]]:
     """Return the icons in `tree`: `{"lucide:cloud-rain": (("path", {...}), ...)}`.
 
     Unknown names are left out.
-
-    Args:
-        tree: The widget root, or its JSON.
     """
     text = tree if isinstance(tree, bytes) else orjson.dumps(tree, default=dict)
     if PREFIX.encode() not in text:
@@ -112,7 +109,6 @@ def _draw_element(shape: Shape) -> str:
 
 @lru_cache(maxsize=256)
 def _look_up_shapes(name: bytes, file: str = "lucide.txt") -> tuple[Shape, ...]:
-    """Find an icon's shapes by binary search, none if there is no such icon."""
     table = _open_table(file)
     low, high = 0, len(table)
     while low < high:

@@ -67,7 +67,6 @@ def list_color_tokens(documentation: str) -> tuple[str, ...]:
 
 
 def is_length(documentation: str) -> bool:
-    """Return whether the documentation of a property asks for a length of CSS."""
     return "CSS string" in documentation and not list_color_tokens(documentation)
 
 

@@ -123,7 +123,6 @@ class Component:
 
     @cached_property
     def documentation(self) -> Mapping[str, str]:
-        """The docstrings of ChatKit's properties, `children` among them, by property."""
         texts = _load_data("vocabulary.json")["documentation"]
         bases = () if self.model is None else reversed(self.model.__mro__)
         theirs = {

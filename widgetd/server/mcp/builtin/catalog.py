@@ -102,7 +102,6 @@ async def render_widget(context: ToolContext[None], arguments: Mapping[str, Any]
 
 
 def rename_arguments(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the arguments of `render_widget` under their names in the schema."""
     renamed = {_ALIASES.get(name, name): value for name, value in arguments.items()}
     return renamed if len(renamed) == len(arguments) else arguments
 

@@ -146,7 +146,6 @@ def _rows(arguments: Mapping[str, Any]) -> list[Node]:
 
 
 def remove_actions(node: Any) -> Any:
-    """Return a tree without its actions, to be looked at within a card."""
     if isinstance(node, list):
         return [remove_actions(child) for child in node]
     if not isinstance(node, dict):

@@ -176,7 +176,6 @@ class BuiltinResource:
 
     @property
     def stem(self) -> str:
-        """Return the address without the variable."""
         return self.uri.partition("{")[0]
 
     @property
@@ -190,7 +189,6 @@ class BuiltinResource:
         )
 
     def mime_type_of(self, value: str) -> str:
-        """Return the media type of the content for a value of the variable."""
         return self.mime_types.get(value.rpartition("/")[2], self.mime_type)
 
     def value_of(self, uri: str) -> str | None:
@@ -202,10 +200,6 @@ class BuiltinResource:
 
 class BuiltinTools(Mapping[str, BuiltinTool]):
     """The tools of the active toolsets, by name.
-
-    Args:
-        rows: The tools of all toolsets.
-        toolsets: The active toolsets besides `core`.
 
     Attributes:
         reserved: The names of all rows. A setting must never rename a widget.

@@ -136,7 +136,6 @@ class SharedActions(Actions):
         return seq
 
     async def hand_over(self) -> None:
-        """Move the actions of this process to the server."""
         released = self._fallback.release()
         for place, queued in enumerate(released):
             try:

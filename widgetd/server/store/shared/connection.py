@@ -134,7 +134,6 @@ class StoreConnection:
 
     @property
     def skipped_count(self) -> int:
-        """Return the number of unreadable values on the server so far."""
         return self._skipped.total()
 
     def key(self, kind: Kind, *parts: str) -> Key:
