@@ -22,7 +22,7 @@ UV := $(shell uv --version 2>/dev/null)
 # Tests and benchmarks start hundreds of processes, each of which would compile the package again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help serve dev chat test test-core check test-all format house simulate simulate-mutants example bench limits chaos fuzz
+.PHONY: help serve dev chat test test-core check test-all format house simulate simulate-mutants example bench limits chaos
 .PHONY: view view-check bench-view pictures environments reference docs release mcpb lock clean
 # A target's help names its group in brackets.
 help:
@@ -117,9 +117,6 @@ simulate-mutants: $(VENV)/.dev ## [proof] put defects into the product, and prin
 
 chaos: $(VENV)/.dev ## [proof] kill, stop and attack a daemon, and count the clients that notice (SCALE=…)
 	$(BIN)/python -m stress chaos --scale $(SCALE)
-
-fuzz: $(VENV)/.dev ## [proof] check damaged files for a minute (SCALE=…); keep failures in build/fuzz
-	$(BIN)/python -m stress fuzz --scale $(SCALE)
 
 # The view needs Node; what it builds is committed, so that nothing else does.
 VIEW_BUILT := view.html view.json icons.txt NOTICES.txt

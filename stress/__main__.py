@@ -1,7 +1,6 @@
 """Stress widgetd: `python -m stress FAMILY [--scale X] [TRIAL …]`.
 
-A family is chaos, fuzz or stage. Prints one table, and exits with 1 if a bar was
-missed.
+A family is chaos or stage. Prints one table, and exits with 1 if a bar was missed.
 """
 
 from __future__ import annotations
@@ -19,16 +18,13 @@ from anyio import to_thread
 from benchmarks.__main__ import describe_machine
 from benchmarks.folders import folder
 from stress import (
-    answers,
     attacks,
     deaf,
     drafts,
     endings,
-    fuzz,
     idle,
     kills,
     mutants,
-    parsing,
     sessions,
     upstreams,
 )
@@ -44,28 +40,18 @@ FAMILIES: Mapping[str, Mapping[str, Trial]] = {
         "kills": lambda at, some: kills.measure(at, kills=some(50)),
         "endings": lambda at, some: endings.measure(at, endings=some(10)),
         "deaf": lambda _, some: to_thread.run_sync(partial(deaf.measure, pairs=some(3_000))),
-        # One for each kind of child process: what fills widgets, draws them, parses them.
         "upstreams": lambda at, some: upstreams.measure(at, kills=some(20)),
-        "browser": lambda at, some: sessions.measure_children(at, kills=some(10)),
-        "parser": lambda at, some: parsing.measure(at, kills=some(20)),
         "attacks": lambda _, some: to_thread.run_sync(partial(attacks.measure, slices=some(20))),
         "drafts": lambda _, some: to_thread.run_sync(partial(drafts.measure, drafts=some(10_000))),
         "idle": lambda at, some: to_thread.run_sync(
             partial(idle.measure, at, widgets=1_000, stretch_s=some(60))
         ),
     },
-    "fuzz": {
-        "files": lambda _, some: to_thread.run_sync(partial(fuzz.measure, seconds=some(60))),
-        "answers": lambda _, some: to_thread.run_sync(partial(answers.measure, seconds=some(20))),
-    },
     "stage": {
         "mutants": lambda at, some: to_thread.run_sync(
             partial(mutants.measure, at, mutants=some(len(mutants.MUTANTS)))
         ),
-        "heard": lambda _, some: sessions.measure_actions(widgets=some(27)),
         "ended": lambda at, some: sessions.measure_endings(at, sessions=some(300)),
-        "crowd": lambda at, some: sessions.measure_crowd(at, seconds=some(60)),
-        "saved": lambda at, some: sessions.measure_saves(at, saves=some(200)),
     },
 }
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stress.spoiling import spoilt_files
 from tests.support.corpus import corpus_files
 from tests.support.examples import examples
+from tests.support.spoiling import spoilt_files
 from tests.support.widgets import widget_file
 from tests.unit.core.template.test_prices import START, STATEMENTS
 from widgetd.base.errors import CallError, Finding, WidgetError
