@@ -17,6 +17,7 @@ MOUNT_GRACE_S = 60.0  # the same of an empty mount
 STANDS_S = 3.0  # a good pair that stood so long must have been served, if no event is lost
 EMPTY_S = 0.95  # an empty half must be found twice, so far apart
 NOTICE_S = 0.35  # clients must have listed so soon after a change
+SWAP_GAP_S = 0.015  # saves so close together are one change for clients
 LAST_GOOD = "the last good version is served"
 LIVE_S = 1.0  # the event loop may stand still for so long
 
@@ -35,6 +36,7 @@ class Served:
     place: dict[str, int] = field(default_factory=dict)
     up: list[tuple[float, float]] = field(default_factory=list)
     up_since_s: float | None = None
+    swapped_s: float = -inf
     is_rolled_back: bool = False
 
 
@@ -93,8 +95,7 @@ class Model:
             self._judge_standing(name, *self.history[name][-1])
 
     def is_good(self, pair: Pair) -> bool:
-        file, sidecar = pair
-        return file in self.good and (not sidecar or sidecar in self.good)
+        return pair[0] in self.good and (not pair[1] or pair[1] in self.good)
 
     def _ends(self, name: str, place: int) -> float:
         history = self.history[name]
@@ -132,10 +133,8 @@ class Model:
         if saved_s < self.doubt_s:
             served.place = {}
         elif killed:
-            kept = (
-                row for row in served.place.items() if self.history[row[0]][row[1]][0] < saved_s
-            )
-            served.place = dict(kept)
+            rows = served.place.items()
+            served.place = {at: row for at, row in rows if self.history[at][row][0] < saved_s}
 
     def serve(
         self, replica: str, generation: str, pairs: Mapping[str, Pair], *, rolled_back: bool = False
@@ -144,6 +143,9 @@ class Model:
         if self._meaning.setdefault(generation, dict(pairs)) != pairs:
             self.violate("a generation has one content", generation)
         before, served.pairs = served.pairs, dict(pairs)
+        if before and self.now() - served.swapped_s < SWAP_GAP_S:
+            self.violate("swaps leave time for notices", generation)
+        served.swapped_s = self.now() if before else -inf
         was_rolled_back, served.is_rolled_back = served.is_rolled_back, rolled_back
         for name in self.names:
             pair = pairs.get(name)
@@ -168,7 +170,6 @@ class Model:
             served.place[name] = later[0] if later else places[-1]
 
     def _was_empty_long(self, name: str, place: int) -> bool:
-        """Return whether a half was empty a second apart, the second time at a place."""
         history, until_s = self.history[name], self._ends(name, place) - EMPTY_S
         since_s = until_s - EMPTY_S
         return any(
@@ -201,7 +202,6 @@ class Model:
                 self._judge_last_good(served, name, pair)
 
     def _judge_last_good(self, served: Served, name: str, pair: Pair | None) -> None:
-        """Judge whether a broken file serves the newest good pair that stood, or a newer one."""
         history = self.history[name]
         for place in range(len(history) - 2, -1, -1):
             since_s, state = history[place]

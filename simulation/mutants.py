@@ -17,7 +17,7 @@ from simulation.simulate import Outcome, simulate
 from widgetd.base.errors import CallError
 from widgetd.base.files import scan, source, stamp, walk, watch
 from widgetd.base.files.hints import Hint, Hints
-from widgetd.server.catalog import catalog, deletion, entries, state, versions
+from widgetd.server.catalog import catalog, deletion, entries, reload, state, versions
 from widgetd.server.catalog import rollback as rollbacks
 from widgetd.server.catalog.change import difference
 from widgetd.server.catalog.limits import LIMITS as CATALOG_LIMITS
@@ -206,6 +206,11 @@ async def _never(*_: object) -> None:
 
 
 mutant("timer does not hint", "watch: events may be lost", (watch, "_tick", _never))
+mutant(
+    "saves are swapped without a pause",
+    "reload: the gap after a swap",
+    (reload, "LIMITS", replace(CATALOG_LIMITS, swap_gap_s=0)),
+)
 
 # The catalog.
 

@@ -26,7 +26,6 @@ from stress import (
     kills,
     mutants,
     sessions,
-    upstreams,
 )
 from stress.table import Row, format_heading, format_row
 from widgetd.daemon.telemetry import configure
@@ -40,7 +39,6 @@ FAMILIES: Mapping[str, Mapping[str, Trial]] = {
         "kills": lambda at, some: kills.measure(at, kills=some(50)),
         "endings": lambda at, some: endings.measure(at, endings=some(10)),
         "deaf": lambda _, some: to_thread.run_sync(partial(deaf.measure, pairs=some(3_000))),
-        "upstreams": lambda at, some: upstreams.measure(at, kills=some(20)),
         "attacks": lambda _, some: to_thread.run_sync(partial(attacks.measure, slices=some(20))),
         "drafts": lambda _, some: to_thread.run_sync(partial(drafts.measure, drafts=some(10_000))),
         "idle": lambda at, some: to_thread.run_sync(

@@ -22,7 +22,7 @@ from tests.support.sockets import answer, connect, modern_request
 
 _NAME = "w0"
 _ENDS_S = 2.0
-_PATIENCE_S = 30.0
+_PATIENCE_S = 60.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

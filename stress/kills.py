@@ -30,7 +30,7 @@ _BROKEN = "broken"
 _BURST = 150
 _PAUSE_S = 0.005
 _LIVES_S = (0.05, 0.7)
-_PATIENCE_S = 10.0
+_PATIENCE_S = 60.0
 _READY_S = 1.5
 _IMPORTS = 5
 

@@ -5,7 +5,6 @@ Short versions of `make chaos`, without its clock.
 
 from __future__ import annotations
 
-import signal
 from pathlib import Path
 
 import anyio
@@ -17,7 +16,6 @@ from stress.endings import end_daemon
 from stress.kills import kill_repeatedly
 from stress.probing import wait_until
 from stress.revisions import read_revision, widget_content
-from stress.upstreams import kill_repeatedly as upstreams_killed
 from tests.support.clients import connect_client
 from tests.support.processes import daemon_process
 
@@ -25,19 +23,10 @@ from tests.support.processes import daemon_process
 async def test_killed_daemon_equals_the_disk_when_it_is_back_and_keeps_last_good_copies(
     tmp_path: Path,
 ) -> None:
-    outcome = await kill_repeatedly(tmp_path, kills=2, patience_s=10)
+    outcome = await kill_repeatedly(tmp_path, kills=2, patience_s=60)
 
     assert len(outcome.ready_s) == 2
     assert (outcome.behind, outcome.lost) == (0, 0)
-
-
-async def test_killed_upstream_is_restarted_and_leaves_no_child(
-    tmp_path: Path,
-) -> None:
-    outcome = await upstreams_killed(tmp_path, kills=1, ends=[signal.SIGKILL])
-
-    assert len(outcome.late_s) == 1
-    assert (outcome.unfilled, outcome.left) == (0, 0)
 
 
 async def test_sigterm_finishes_calls_in_flight_beside_open_streams(tmp_path: Path) -> None:
@@ -72,6 +61,6 @@ async def test_attack_files_harm_no_other_widget(tmp_path: Path) -> None:
         for number, attack in enumerate(ATTACKS):
             drop(tmp_path, attack, number)
             assert await read_revision(client, "w0") == 1
-        with anyio.fail_after(30):
+        with anyio.fail_after(60):
             await wait_until(served.url, lambda log: log["widgets"] + log["refused"] > len(ATTACKS))
         assert await read_revision(client, "w0") == 1

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import signal
-import threading
 from pathlib import Path
-from random import Random
 
 import anyio
 
-from stress.revisions import WHO, Writer, revision_of
 from tests.support.clients import connect_client
 from tests.support.daemons import PATIENCE_S, serving
-from tests.support.forked_daemons import forked_daemon
 from tests.support.widgets import greeting, widget_file
 from tests.system.server.web.asking import ask
 from widgetd.base.files.source import Source
@@ -72,28 +67,6 @@ async def test_file_broken_while_the_daemon_was_down_serves_its_last_good_versio
     ]
 
 
-async def test_deleted_file_leaves_the_latest_generation(tmp_path: Path) -> None:
-    widgets, state = folders(tmp_path)
-    for name in ("A", "B"):
-        (widgets / f"{name}.widget").write_text(widget_file(name))
-    async with serving(widgets, state_dir=state):
-        await wait_for_copy(state, 2)
-        (widgets / "A.widget").unlink()
-        await wait_for_copy(state, 1)
-
-
-async def test_empty_folder_deletes_no_copies(tmp_path: Path) -> None:
-    widgets, state = folders(tmp_path)
-    (widgets / "A.widget").write_text(widget_file("A"))
-    async with serving(widgets, state_dir=state):
-        await wait_for_copy(state, 1)
-    (widgets / "A.widget").unlink()
-    async with serving(widgets, state_dir=state):
-        pass
-
-    await wait_for_copy(state, 1)
-
-
 def test_failure_of_widgetd_on_a_copy_costs_that_copy_alone(tmp_path: Path) -> None:
     widgets, state = folders(tmp_path)
 
@@ -134,22 +107,3 @@ async def test_two_folders_on_one_state_folder_keep_apart(tmp_path: Path) -> Non
             assert result.structured_content == greeting("Mine", "Ada")
             assert "b" not in await client.tools()
     assert len(copies_in(state)) == 3
-
-
-async def test_kill_9_at_any_moment_loses_nothing_on_the_disk(tmp_path: Path) -> None:
-    widgets, state = folders(tmp_path)
-    writer, random = Writer(widgets, widgets=8), Random(1)
-    for _ in range(3):
-        async with forked_daemon(widgets, "--state-dir", str(state)) as served:
-            saving = threading.Thread(target=writer.run, args=(40, 0.005))
-            saving.start()
-            await anyio.sleep(random.uniform(0, 0.3))  # any moment
-            served.send(signal.SIGKILL)
-            assert await served.wait_for_end(within_s=5) == -signal.SIGKILL
-        saving.join()
-
-    async with serving(widgets, state_dir=state) as url, connect_client(url, "modern") as client:
-        for name, revision in writer.revisions.items():
-            result = await client.call(name, who=WHO)
-            assert result.structured_content is not None
-            assert revision_of(result.structured_content) == revision

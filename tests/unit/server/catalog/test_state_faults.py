@@ -18,12 +18,10 @@ from tests.support.daemons import serving
 from tests.support.logs import Events, captured_logs
 from tests.support.widgets import greeting, source, widget_file
 from tests.unit.base.files.privilege import stopped_by_permissions
-from widgetd.server.catalog.catalog import Catalog
 from widgetd.server.catalog.crash_journal import CrashJournal
 from widgetd.server.catalog.entries import key_of, load_entry
-from widgetd.server.catalog.loader import Loader, load
+from widgetd.server.catalog.loader import Loader
 from widgetd.server.catalog.proof_cache import ProofCache
-from widgetd.server.catalog.rollback import Rollback
 from widgetd.server.catalog.snapshot import Entry, Snapshot
 from widgetd.server.catalog.state import StateFolder
 from widgetd.server.catalog.versions import Versions
@@ -99,13 +97,6 @@ def read_only(path: Path) -> None:
 
 def deny_access(path: Path) -> None:
     path.chmod(0)
-
-
-def mend(path: Path) -> None:
-    """Restore the owner's permissions for everything in `path`."""
-    path.chmod(0o700)
-    for each in path.iterdir() if path.is_dir() else ():
-        mend(each)
 
 
 def foreign(path: Path) -> None:
@@ -326,32 +317,3 @@ async def test_daemon_keeps_serving_with_any_state_folder(home: Path, name: str)
     warned = {event["event"] for event in events.all if event["level"] in ("warning", "error")}
     # The user without rights of these tests may not run our Python.
     assert warned - {"parser.failed"} == {"state.failed", "widget.refused"}
-
-
-@pytest.mark.parametrize("name", [name for name in HARMS if " " not in name and name != "foreign"])
-def test_state_is_saved_once_there_is_room_and_the_next_fault_is_logged(
-    home: Path, name: str
-) -> None:
-    widgets, state = home / "widgets", home / "state"
-    widgets.mkdir()
-    state.mkdir()
-    catalog = Catalog(widgets, load, rollback=Rollback(StateFolder(state), load), quiet_ms=0)
-
-    def save(*names: str) -> None:
-        for each in names:
-            (widgets / f"{each}.widget").write_text(widget_file(each))
-        catalog.scan()
-        catalog.copies()()
-
-    with harm_state(state, name) as events:
-        save(*"ABCDEFGH")  # their list is longer than a widget
-    mend(state)
-    with captured_logs() as later:
-        save("I")
-    with harm_state(state, name) as again:
-        save("J")
-    mend(state)
-
-    assert events.names() == again.names() == ["state.failed"]
-    assert later.names() == ["state.recovered"]
-    assert all(Versions(StateFolder(state)).recall(f"{each}.widget") for each in "ABCDEFGHI")
