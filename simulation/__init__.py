@@ -1,1 +1,1 @@
-"""One simulated world that judges the daemon: every failure is a seed."""
+"""A simulated world for the daemon: every failure is a seed."""

@@ -8,7 +8,6 @@ python -m simulation mutants [NAME ...]
 from __future__ import annotations
 
 import gc
-import logging
 import os
 import sys
 import time
@@ -18,12 +17,9 @@ from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 
-import structlog
-
 from simulation.mutants import MUTANTS, find, read_table, write_table
 from simulation.shrink import replay
 from simulation.simulate import Outcome, simulate
-from widgetd.base.logs import get_logger
 
 REGRESSIONS = Path(__file__).with_name("seeds.txt")
 SEARCHED = 1_000
@@ -32,26 +28,20 @@ SEARCHED = 1_000
 say = partial(print, flush=True)
 
 
-def silence() -> None:
-    """Drop log events: the history says more."""
-    silent = structlog.make_filtering_bound_logger(logging.CRITICAL)
-    get_logger().write_to(structlog.wrap_logger(None, wrapper_class=silent))
-
-
 def read_regressions() -> list[int]:
-    """Return the seeds that found a defect; each line is a seed and the name of the defect."""
+    """Return the seeds of past defects: the first word of each line."""
     lines = REGRESSIONS.read_text(encoding="utf-8").splitlines()
     return [int(line.split()[0]) for line in lines if line and not line.startswith("#")]
 
 
 def run_seeds(first: int, last: int, jobs: int) -> bool:
-    """Run seeds, those of the regressions first; print the tables and return whether all hold."""
+    """Run seeds, regressions first. Print the tables and return whether all laws hold."""
     began_s = time.process_time()
     seeds = [*dict.fromkeys([*read_regressions(), *range(first, last + 1)])]
     counts, laws, failed = Counter[str](), Counter[str](), Counter[tuple[str, str, str]]()
     seen: set[tuple[str, str, str]] = set()
     days, failing = 0.0, list[Outcome]()
-    with ProcessPoolExecutor(jobs, get_context("fork"), silence) as pool:
+    with ProcessPoolExecutor(jobs, get_context("fork")) as pool:
         outcomes = map(simulate, seeds) if jobs == 1 else pool.map(simulate, seeds, chunksize=8)
         for outcome in outcomes:
             counts += outcome.counts
@@ -80,7 +70,7 @@ def run_seeds(first: int, last: int, jobs: int) -> bool:
 
 
 def find_mutants(names: list[str]) -> bool:
-    """Print the seed that finds each mutant; return whether all were found."""
+    """Print a row for each mutant and return whether all were found."""
     missed, seeds = 0, read_table()
     for mutant in MUTANTS:
         if names and mutant.name not in names:
@@ -99,13 +89,12 @@ def find_mutants(names: list[str]) -> bool:
 
 
 def main() -> int:
-    """Run what the command line names."""
+    """Run the command line."""
     if os.environ.get("PYTHONHASHSEED") != "0":
         # The order of sets of texts is a part of the history.
         environment = {**os.environ, "PYTHONHASHSEED": "0"}
         os.execve(sys.executable, [sys.executable, "-m", "simulation", *sys.argv[1:]], environment)
-    silence()
-    # Seeds leave cycles, but few; the default looks for them 20 times in each.
+    # Seeds leave few cycles. The default would collect 20 times during each seed.
     gc.set_threshold(200_000, 50, 1_000)
     what, *names = sys.argv[1:] or ["1-200"]
     if what == "mutants":

@@ -1,4 +1,4 @@
-"""Clients of both eras that list again after each notice only, and people who press buttons."""
+"""Clients of both eras, listing after notices only, and people pressing buttons."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ booked = "seat.code"
 
 @dataclass(eq=False)
 class Airline(ActionCaller):
-    """An upstream that takes its time, and whose answers may be lost."""
+    """An upstream with delays and lost answers."""
 
     world: World
     model: Model
@@ -73,11 +73,11 @@ class Airline(ActionCaller):
 
     async def call_action(
         self,
-        upstream: str,  # noqa: ARG002 - there is one
+        upstream: str,  # noqa: ARG002 - the only upstream
         tool: str,  # noqa: ARG002 - likewise
         arguments: Mapping[str, Any],
         *,
-        key: str,  # noqa: ARG002 - the judge counts seats, because a defect may make two keys
+        key: str,  # noqa: ARG002 - a defect may make two keys, so the judge counts seats
         principal: str,
     ) -> ActionAnswer:
         """Book a seat."""
@@ -93,7 +93,7 @@ class Airline(ActionCaller):
 
 @dataclass(eq=False)
 class Person:
-    """Somebody who looks at one render, presses one button, and presses again after an error."""
+    """A person at one render: presses its button, again after an error."""
 
     world: World
     model: Model
@@ -124,7 +124,7 @@ class Person:
             "action": "seat.book",
             "payload": {"seat": seat},
             "press": render.press,
-            # Pages send a key and the version that they show; other clients send either.
+            # Pages send a key and the displayed version. Other clients send either.
             **self.random.choice(({}, {"version": 1})),
             "idempotency_key": f"key of {seat}",
         }
@@ -178,13 +178,13 @@ class Person:
 
 @dataclass(eq=False)
 class Listener:
-    """A client that lists its tools at first and after each notice, and at no other time.
+    """A client: lists its tools at first and after each notice only.
 
     Attributes:
-        tools: What it believes that the server lists; None before its first list.
+        tools: Its last list. None before the first.
         listed_s: When it listed last.
         notices: Number of notices since it connected.
-        swaps: Number of snapshots of the server before that.
+        swaps: Number of snapshots served before that connection.
     """
 
     world: World
@@ -259,7 +259,7 @@ class Listener:
         return sorted(tool.model_dump_json(exclude_none=True) for tool in tools)
 
     async def look(self) -> list[str]:
-        """Return what the server lists now, by another connection."""
+        """Return the current list, by another connection."""
         mode: Any = "legacy" if self.era == "legacy" else "auto"
         async with Client(sdk.lowlevel_of(self.replica.server.mcp), mode=mode) as client:
             return await self.read_tools(client)

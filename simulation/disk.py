@@ -1,9 +1,8 @@
-"""A disk that tears, fails, loses and dates writes as real ones do.
+"""A disk: it tears, fails, loses and dates writes as real disks do.
 
     editors --> Medium <-- SimulatedDisk (one for each process: faults, descriptors, locks)
 
-What was not synced may be missing after a power cut: of the changes of folders a tail, of the
-content of each file a part or everything.
+A power cut may undo everything unsynced: the last changes of folders, and any part of a file.
 """
 
 from __future__ import annotations
@@ -38,8 +37,8 @@ class Node:
     """A file, a folder or a link.
 
     Attributes:
-        content: Bytes of a file, entries of a folder, or where a link leads.
-        synced: What a power cut leaves of a file at least.
+        content: Bytes of a file, entries of a folder, or target of a link.
+        synced: Content of a file after its last sync.
     """
 
     ino: int
@@ -53,14 +52,14 @@ class Node:
 
     @property
     def entries(self) -> dict[str, Node]:
-        """Return what a folder holds."""
+        """Return the entries of a folder."""
         if not isinstance(self.content, dict):
             raise failure(errno.ENOTDIR)
         return self.content
 
     @property
     def bytes(self) -> bytes:
-        """Return what a file holds."""
+        """Return the bytes of a file."""
         if not isinstance(self.content, bytes):
             raise failure(errno.EISDIR)
         return self.content
@@ -97,12 +96,12 @@ def _split(path: str) -> tuple[str, ...]:
 
 @dataclass(eq=False)
 class Medium:
-    """What all processes of a machine share.
+    """The file systems of a machine, for all its processes.
 
     Attributes:
-        tick_ns: Step of the dates; some file systems count in seconds.
-        mount: Number of the mount on which the widgets folder is.
-        closed: Start of the paths that nobody may open.
+        tick_ns: Step of the dates. Some file systems count in seconds.
+        mount: Number of the mount of the widgets folder.
+        closed: Prefix of paths without permission to open.
         on_change: Called with each change.
     """
 
@@ -136,7 +135,7 @@ class Medium:
         """Return the node at a path.
 
         Raises:
-            OSError: There is none.
+            OSError: It does not exist.
         """
         folder, name = self.locate(path, start=start)
         if not name:
@@ -144,7 +143,7 @@ class Medium:
         return self._enter(folder, name, follow=follow)
 
     def locate(self, path: str, *, start: Node | None = None) -> tuple[Node, str]:
-        """Return the folder of a path, and the name in it; no name for the folder itself."""
+        """Return the folder of a path and the name in it, which is empty for the folder itself."""
         node = self.top if path.startswith("/") or start is None else start
         parts = _split(path)
         if not parts:
@@ -171,7 +170,7 @@ class Medium:
         return inner
 
     def set_entry(self, folder: Node, name: str, node: Node | None) -> None:
-        """Give a name to a node, or with None take it away."""
+        """Set the node of a name, or with None remove the name."""
         if node is None:
             folder.entries.pop(name, None)
         else:
@@ -181,14 +180,14 @@ class Medium:
         self.touch(folder)
 
     def report(self, node: Node, *, finished: bool, deleted: bool = False) -> None:
-        """Tell everyone who watches that a file changed."""
+        """Report a change to all watchers."""
         for callback in self.on_change:
             callback(Change(node.path, finished, deleted))
 
     # The editors' side: no faults, and no time.
 
     def read(self, path: str) -> bytes | None:
-        """Return the content of a file; None without one."""
+        """Return the content of a file, or None."""
         try:
             return self.find(path).bytes
         except OSError:
@@ -203,7 +202,7 @@ class Medium:
         return True
 
     def make_folders(self, path: str) -> Node:
-        """Return the folder at a path, made if need be."""
+        """Return the folder at a path. Create it if it is missing."""
         node = self.top
         for part in path.strip("/").split("/"):
             if part not in node.entries:
@@ -225,7 +224,7 @@ class Medium:
         self.report(node, finished=finished)
 
     def rename(self, old: str, new: str) -> None:
-        """Move a file into place, if a power cut did not take it."""
+        """Move a file into place. After a power cut it may be missing."""
         folder, name = self.locate(old)
         place, new_name = self.locate(new)
         node = folder.entries.get(name)
@@ -238,7 +237,7 @@ class Medium:
         self.report(node, finished=True)
 
     def remove(self, path: str) -> None:
-        """Remove a file, if there is one."""
+        """Remove a file if it exists."""
         folder, name = self.locate(path)
         node = folder.entries.get(name)
         if node is not None:
@@ -246,7 +245,7 @@ class Medium:
             self.report(node, finished=False, deleted=True)
 
     def mount_over(self, path: str, content: dict[str, Node]) -> dict[str, Node]:
-        """Mount another file system on a folder, with equal device and inode; return the hidden."""
+        """Mount a file system of equal device and inode on a folder. Return the hidden entries."""
         node = self.find(path)
         hidden = node.entries
         node.content, self.mount = content, self.mount + 1
@@ -259,7 +258,7 @@ class Medium:
         self.set_entry(folder, name, self.make(target))
 
     def sync(self, node: Node | None = None) -> None:
-        """Make a file or folder outlive a power cut; by default everything."""
+        """Sync a file or folder, by default everything."""
         if node is None or isinstance(node.content, dict):
             for folder, name, inner in self._journal:
                 names = self._durable.setdefault(folder, {})
@@ -269,8 +268,8 @@ class Medium:
                     names[name] = inner
             self._journal.clear()
         if node is None:
-            for each in _walk(self.top):
-                self._sync_content(each)
+            for inner in _walk(self.top):
+                self._sync_content(inner)
         else:
             self._sync_content(node)
 
@@ -279,7 +278,7 @@ class Medium:
             node.synced = node.content
 
     def cut_power(self, random: Random, *, spares: str) -> None:
-        """Lose what was not synced; nothing below `spares`, whose writers synced it."""
+        """Lose unsynced writes, except below `spares`."""
         kept = random.randint(0, len(self._journal))
         for folder, name, inner in self._journal[:kept] + [
             change for change in self._journal[kept:] if change[0].path.startswith(spares)
@@ -316,12 +315,12 @@ def _walk(node: Node) -> Iterator[Node]:
 
 @dataclass(eq=False)
 class FaultPlan:
-    """Which calls fail.
+    """The choice of failing calls.
 
     Attributes:
-        rate: Share of the calls that fail.
-        favourites: Calls that fail more often; rare calls would hardly fail otherwise.
-        area: Start of the paths on which they do.
+        rate: Share of failing calls.
+        favourites: Calls with a higher rate. Rare calls would hardly fail otherwise.
+        area: Prefix of their paths.
         failed, seen: Fault points.
     """
 
@@ -341,10 +340,7 @@ Call = TypeVar("Call", bound=Callable[..., Any])
 
 
 def _system_call(effect: Call) -> Call:
-    """Let time pass before an effect, and perhaps fail before it or after it.
-
-    The path that the call names first decides whether it fails.
-    """
+    """Let time pass before an effect, and perhaps fail before it or after it."""
     name = effect.__name__
 
     @wraps(effect)
@@ -384,10 +380,10 @@ class SimulatedDisk(Disk):
         self._open.clear()
 
     def begin(self, name: str, path: str) -> Point | None:
-        """Let time pass; return the fault point if the call fails after its effect.
+        """Let time pass. Return the fault point if the call fails after its effect.
 
         Raises:
-            OSError: It fails before its effect.
+            OSError: The call fails before its effect.
         """
         self._process.check()
         world, faults = self._medium.world, self._faults
@@ -410,7 +406,7 @@ class SimulatedDisk(Disk):
         return after
 
     def fail(self, point: Point) -> None:
-        """Raise an error that fits the call."""
+        """Raise an error of the call's kind."""
         self._faults.failed[point] += 1
         self._medium.world.counts["disk faults"] += 1
         errors = WRITE_ERRORS if point[0] in _CHANGES else READ_ERRORS
@@ -419,7 +415,7 @@ class SimulatedDisk(Disk):
     def find_path(
         self, path: Any = "/state", *_: Any, dir_fd: int | None = None, **options: Any
     ) -> str:
-        """Return the absolute path of what a call names first: a path or a descriptor."""
+        """Return the absolute path of a call's first argument: a path or a descriptor."""
         if isinstance(path, int):
             return self._of(path).node.path
         folder = dir_fd if dir_fd is not None else options.get("src_dir_fd")
@@ -459,7 +455,7 @@ class SimulatedDisk(Disk):
         return self._next
 
     def close(self, descriptor: int) -> None:
-        """Close a file; its lock is released."""
+        """Close a file and release its lock."""
         opened = self._open.pop(descriptor, None)
         if opened is not None and self._medium.locks.get(opened.node) is opened:
             del self._medium.locks[opened.node]
@@ -501,13 +497,13 @@ class SimulatedDisk(Disk):
 
     @_system_call
     def fsync(self, descriptor: int) -> None:  # type: ignore[override]
-        """Make a file or folder outlive a power cut."""
+        """Sync a file or folder."""
         node = self._of(descriptor).node
         self._medium.sync(node)
 
     @_system_call
     def sync(self) -> None:
-        """Make everything outlive a power cut."""
+        """Sync everything."""
         self._medium.sync()
 
     @_system_call
@@ -554,7 +550,7 @@ class SimulatedDisk(Disk):
         return sorted(self._medium.find(os.fspath(path)).entries)
 
     def readlink(self, path: str, *, dir_fd: int | None = None) -> str:  # type: ignore[override]
-        """Return where a link leads, or the path of a descriptor."""
+        """Return the target of a link, or the path of a descriptor."""
         if path.startswith("/proc/self/fd/"):
             return self._of(int(path.rpartition("/")[2])).node.path
         node = self._medium.find(path, start=self._start(dir_fd), follow=False)

@@ -1,4 +1,4 @@
-"""Saves as real editors and tools do them: each yields the pause after one of its writes."""
+"""Saves of real editors and tools, as generators of the pauses between writes."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from simulation.disk import Medium
 
 FOLDER = "/widgets"
 NAMES = ("w0.widget", "w1.widget", "sub/w2.widget", "mounted.widget")
-"""Paths of the widgets that editors change; the last leads into a ConfigMap."""
+"""Paths of the edited widgets. The last leads into a ConfigMap."""
 
 GAPS_S = (0, 0.0005, 0.002, 0.008, 0.025, 0.06, 0.3, 1.2, 4)
 SIDECAR = ".toml"
 
 
 def widget_text(name: str, revision: int) -> bytes:
-    """Return a good file, which shows its revision."""
+    """Return a good file with its revision."""
     template = f'{{"type":"Card","children":[{{"type":"Text","value":"{revision:06}"}}]}}'
     texts = {"who": {"type": "string"}, "passport": {"type": "string"}}
     # At the end as well, or a mixture of two revisions would pass for one of them.
@@ -30,13 +30,13 @@ def widget_text(name: str, revision: int) -> bytes:
 
 
 def sidecar_text(revision: int) -> bytes:
-    """Return a good sidecar: every other one has a secret argument."""
+    """Return a good sidecar. Every other revision has a secret argument."""
     secrets = '["passport"]' if revision % 2 else "[]"
     return f'sensitive = {secrets}\ndescription = "{revision:06}"\n'.encode()
 
 
 def list_good_parts(sidecar: bytes) -> set[bytes]:
-    """Return a sidecar, and what a torn write leaves of it that is valid too."""
+    """Return a sidecar and its valid beginnings, left by torn writes."""
     first, _, _ = sidecar.partition(b"\n")
     return {sidecar, sidecar.rstrip(), first, first + b"\n"}
 
@@ -50,7 +50,7 @@ class Editor:
 
     Attributes:
         number: Makes its texts differ from those of every other save.
-        whole: The good contents that it wrote.
+        whole: Its good contents.
     """
 
     medium: Medium
@@ -79,16 +79,16 @@ class Editor:
         return text
 
     def gap(self) -> float:
-        """Return a pause between two writes of one save."""
+        """Return a pause between two writes of a save."""
         return self.random.choice(GAPS_S[:7])
 
     def broken(self) -> bytes:
-        """Return a file that ends too soon."""
+        """Return a truncated file."""
         self._revision += 1
         text = widget_text(self.name, self._revision)
         return text[: self.random.randint(1, len(text) - 2)]
 
-    # Ways to write one file.
+    # Ways to write a file.
 
     def put(self, path: str, text: bytes) -> Steps:
         """Write a new file beside, and rename it into place, as most editors do."""
@@ -110,7 +110,7 @@ class Editor:
         yield 0
 
     def backup(self, path: str, text: bytes) -> Steps:
-        """Move the old file away and write a new one, as Vim and Emacs may."""
+        """Move the old file away and write a new file, as Vim and Emacs may."""
         if self.medium.read(path) is not None:
             self.medium.rename(path, path + "~")
             yield self.gap() / 10
@@ -128,7 +128,7 @@ class Editor:
         yield from self.in_place(path, text)
 
     def write(self, path: str, text: bytes) -> Steps:
-        """Write one file in some way."""
+        """Write a file in some way."""
         ways = (self.put, self.put, self.in_place, self.in_place, self.backup, self.remade)
         yield from self.random.choice(ways)(path, text)
 
@@ -167,14 +167,14 @@ class Editor:
         yield 0
 
     def save_twice(self) -> Steps:
-        """Save the file in place twice, within one step of a coarse file system's dates."""
+        """Save the file in place twice, within a step of a coarse file system's dates."""
         self.medium.write(self.path, self.file())
         yield self.random.choice((0.03, 0.1, 0.3, 0.8))
         self.medium.write(self.path, self.file())
         yield 0
 
     def flap(self) -> Steps:
-        """Remove the file and put another back at once, while others are saved."""
+        """Remove the file and put another back, while others are saved."""
         self.medium.remove(self.path)
         back_s = self.random.choice((0.05, 0.15, 0.22, 0.4))
         for number in range(40):
@@ -198,11 +198,11 @@ class Editor:
         yield from self.write(self.path, self.file())
 
     def break_file(self) -> Steps:
-        """Save a file that ends too soon."""
+        """Save a truncated file."""
         yield from self.write(self.path, self.broken())
 
     def break_sidecar(self) -> Steps:
-        """Save a sidecar that is no TOML."""
+        """Save a sidecar with invalid TOML."""
         yield from self.write(self.beside, b"nonsense = [")
 
     def delete(self) -> Steps:
@@ -226,7 +226,7 @@ class Editor:
         yield 4
 
     def touch(self) -> Steps:
-        """Write what is there."""
+        """Write the current content again."""
         if (text := self.medium.read(self.path)) is not None:
             self.medium.write(self.path, text)
         yield 0
@@ -259,7 +259,7 @@ def age_log(content: bytes) -> bytes:
 
 
 def swap_mount(medium: Medium, number: int, whole: set[bytes]) -> Steps:
-    """Update the ConfigMap: a new folder, and one link that changes both files at once."""
+    """Update the ConfigMap: a new folder, then a link to swap both files at once."""
     name = NAMES[-1]
     text, beside = widget_text(name, number * 10), sidecar_text(number * 10)
     whole |= {text, *list_good_parts(beside)}

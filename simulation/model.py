@@ -1,4 +1,4 @@
-"""The judge: what may be served, announced and done, by the history of the disk and the presses.
+"""The judge: compares served, announced and done with the history of the disk and the presses.
 
 It imports nothing of the product, so no defect of the product excuses itself.
 """
@@ -14,7 +14,7 @@ from simulation.pairs import Pair, show
 
 GRACE_S = 0.25  # a file must be missing for so long to count as deleted
 MOUNT_GRACE_S = 60.0  # the same of an empty mount
-STANDS_S = 3.0  # a good pair that stood so long must have been served, if no event is lost
+STANDS_S = 3.0  # a good pair must be served after so long, if no event is lost
 EMPTY_S = 0.95  # an empty half must be found twice, so far apart
 NOTICE_S = 0.35  # clients must have listed so soon after a change
 SWAP_GAP_S = 0.015  # saves so close together are one change for clients
@@ -24,12 +24,12 @@ LIVE_S = 1.0  # the event loop may stand still for so long
 
 @dataclass
 class Served:
-    """What one replica serves.
+    """The served pairs of a replica.
 
     Attributes:
-        place: By path, where in the history of the disk the pair stands.
-        up: When it answered, from and until; only of processes that it remembers.
-        up_since_s: Since when it answers; None while it does not.
+        place: Index of the pair in the history of the disk, by path.
+        up: Spans of its remembered processes, from the first answer to the end.
+        up_since_s: Start of its answers, or None.
     """
 
     pairs: dict[str, Pair] = field(default_factory=dict)
@@ -45,10 +45,10 @@ class Model:
     """The history of each pair, and the laws over it.
 
     Attributes:
-        good: Contents that are whole and valid.
-        doubt_s: Until when faults excuse whatever is late.
-        mounted_s: When an empty file system was mounted on the folder, while it is there.
-        clings_s: Until when files that vanished with a folder may be served.
+        good: Whole and valid contents.
+        doubt_s: End of the time in which faults excuse delays.
+        mounted_s: Time of the current empty mount on the folder.
+        clings_s: End of the time in which vanished files may be served.
     """
 
     now: Callable[[], float]
@@ -102,7 +102,7 @@ class Model:
         return history[place + 1][0] if place + 1 < len(history) else self.now()
 
     def _was_absent_s(self, name: str, since_s: float) -> float:
-        # An absence that a scan does not see may lie between two that it sees.
+        # A scan may miss the time between two absences.
         states = enumerate(self.history[name])
         spans = [(at_s, self._ends(name, at)) for at, (at_s, (file, _)) in states if file is None]
         spans = [span for span in spans if span[1] >= since_s]
@@ -113,7 +113,7 @@ class Model:
         self.clings_s = self.now() + MOUNT_GRACE_S + self.stands_s
 
     def start(self, replica: str, *, forgets: bool) -> None:
-        """Note that a replica starts; without a state folder it `forgets` earlier processes."""
+        """Note a start. Without a state folder, a replica `forgets` its earlier processes."""
         served = self.replicas[replica]
         served.pairs, served.is_rolled_back = {}, False
         if forgets:
@@ -123,12 +123,12 @@ class Model:
         self.replicas[replica].up_since_s = self.now()
 
     def stop(self, replica: str, *, killed: bool) -> None:
-        """Note that a replica ends; what it served a moment before its death may be lost."""
+        """Note an end. A killed replica may lose its latest pairs."""
         served = self.replicas[replica]
         if served.up_since_s is not None:
             served.up.append((served.up_since_s, self.now()))
         served.up_since_s = None
-        # A state folder has what stood long enough, unless its disk failed just now.
+        # A state folder has every older pair, unless its disk failed just now.
         saved_s = self.now() - 2 * self.stands_s
         if saved_s < self.doubt_s:
             served.place = {}
@@ -218,7 +218,7 @@ class Model:
         return any(min(until_s, end) > max(since_s, start + self.stands_s) for start, end in up)
 
     def hear(self, client: str, listed: Collection[str], served: Collection[str]) -> None:
-        """Judge what a client believes at rest: it lists again after each notice only."""
+        """Judge a client's list at rest. It lists again after each notice only."""
         if set(listed) != set(served):
             self.violate("each change is announced", client, sorted({*listed} ^ {*served}))
 
@@ -227,7 +227,7 @@ class Model:
             self.violate("a change is announced in time", client)
 
     def count(self, client: str, notices: int, swaps: int) -> None:
-        """Judge the number of notices; one may be of the snapshot that the client listed first."""
+        """Judge the number of notices. The client may have listed the first snapshot already."""
         if notices > swaps + 1:
             self.violate("no notice without a change", client, (notices, swaps))
 

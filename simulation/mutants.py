@@ -1,6 +1,6 @@
-"""Defects put into the product, one at a time: each must be found.
+"""Defects for the product, put into it in turn. The simulation must find them.
 
-A mutant that survives shows what the world lacks.
+A surviving mutant shows a gap in the world.
 """
 
 from __future__ import annotations
@@ -25,13 +25,14 @@ from widgetd.server.catalog.registry import Registry
 from widgetd.server.mcp import notifications
 from widgetd.server.mcp.builtin import actions
 from widgetd.server.mcp.clients import LegacyClient, ListenStreams
+from widgetd.server.observe.line_queue import LineQueue
 from widgetd.server.render import acting
 from widgetd.server.store import confirmations
 from widgetd.server.store.cache import Idempotency
 from widgetd.server.store.shared.cache import SharedCache
 
 Change = tuple[object, str, Any]
-"""An object, one of its attributes, and the value that it gets."""
+"""An object, the name of its attribute, and the new value."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,8 +40,8 @@ class Mutant:
     """A defect.
 
     Attributes:
-        guards: The law or the decision of the product that it breaks.
-        changes: What it replaces.
+        guards: The broken law or decision of the product.
+        changes: Its replacements.
     """
 
     name: str
@@ -73,11 +74,11 @@ def _restore(owner: object, name: str, value: object) -> None:
 
 
 TABLE = Path(__file__).with_name("mutants.txt")
-"""A line for each mutant: the seed that found it last, and its name."""
+"""A line for each mutant: its seed and its name."""
 
 
 def read_table() -> dict[str, int]:
-    """Return the seeds by mutant; they are tried first."""
+    """Return the seeds by mutant."""
     rows = (line.split(" ", 1) for line in TABLE.read_text(encoding="utf-8").splitlines())
     return {name: int(seed) for seed, name in rows}
 
@@ -90,7 +91,7 @@ def write_table(seeds: Mapping[str, int]) -> None:
 
 
 def find(mutant: Mutant, most: int) -> Outcome | None:
-    """Return the first outcome that finds a mutant, of its seed in the table and `most` others.
+    """Return the first outcome that finds a mutant: of its seed in the table, then of `most` seeds.
 
     A seed counts if it breaks a law with the mutant and none without it.
     """
@@ -390,6 +391,21 @@ mutant(
     "difference is taken to the newest snapshot",
     "notifications: to what was announced last",
     (notifications, "_compare", lambda server, _, now: _compare(server, now, now)),
+)
+
+# The log.
+
+
+def _write_at_once(self: LineQueue, line: bytes) -> None:
+    _add_line(self, line)
+    self.flush()
+
+
+_add_line = LineQueue.add
+mutant(
+    "log is written on the event loop (R3)",
+    "line queue: an unread pipe delays no call",
+    (LineQueue, "add", _write_at_once),
 )
 
 # Presses.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 Pair = tuple[bytes | None, bytes | None]
-"""A file and its sidecar; None for a missing one."""
+"""A file and its sidecar, or None for a missing half."""
 
 
 def show(pair: Pair | None) -> object:
@@ -16,7 +16,7 @@ def show(pair: Pair | None) -> object:
 
 
 def _name(part: bytes | None) -> str:
-    """Return the revision that a text shows; how long it is if it is not whole."""
+    """Return the revision in a text, or the length of a partial text."""
     if part is None:
         return "none"
     revision = re.search(rb"\d{6}", part)

@@ -50,19 +50,19 @@ def load_once(source: Source, sidecar: Source | None) -> Widget:
             _LOADED[key] = _load(source, sidecar)
         except WidgetError as error:
             _LOADED[key] = error
-    made = _LOADED[key]
-    if isinstance(made, WidgetError):
-        raise made.with_traceback(None)
-    return made
+    widget = _LOADED[key]
+    if isinstance(widget, WidgetError):
+        raise widget.with_traceback(None)
+    return widget
 
 
 @dataclass(eq=False)
 class Machine:
-    """What all replicas share.
+    """The world of all replicas.
 
     Attributes:
         pair_of: Returns the file and the sidecar of a widget's key.
-        lost: Share of file events that never arrive.
+        lost: Share of lost file events.
     """
 
     world: World
@@ -78,12 +78,12 @@ class Machine:
 
 @dataclass(eq=False)
 class Replica:
-    """One daemon, and the processes that ran it one after the other.
+    """A daemon, with its successive processes.
 
     Attributes:
-        state: Its state folder; empty without one.
-        swaps: Number of snapshots that this process served.
-        listed, swapped_s: What the list shows, and when that changed last.
+        state: Its state folder, or an empty text.
+        swaps: Number of snapshots served by this process.
+        listed, swapped_s: The listed pairs, and the time of their last change.
         ready: Set while it answers clients.
     """
 
@@ -112,7 +112,7 @@ class Replica:
         )
 
     def start(self) -> None:
-        """Start a process: what its state folder holds is all that it knows."""
+        """Start a process. It knows its state folder only."""
         machine = self.machine
         self.starts += 1
         machine.world.counts["starts"] += 1
@@ -159,8 +159,8 @@ class Replica:
             for widget in snapshot.widgets.values()
             if widget.definition.path in machine.model.names
         }
-        shown = {path: show(pair) for path, pair in sorted(pairs.items())}
-        machine.world.note("serve", replica=self.name, pairs=shown)
+        texts = {path: show(pair) for path, pair in sorted(pairs.items())}
+        machine.world.note("serve", replica=self.name, pairs=texts)
         self.swaps += 1
         listed = {path: (file, sidecar or None) for path, (file, sidecar) in pairs.items()}
         if listed != self.listed:
@@ -187,7 +187,7 @@ class Replica:
         self.process.end()
 
     def check_end(self, task: asyncio.Task[None]) -> None:
-        """Judge what ended a daemon."""
+        """Judge the end of a daemon."""
         with suppress(asyncio.CancelledError, ProcessEnd):
             try:
                 task.result()
@@ -205,7 +205,7 @@ _SETTINGS = Settings()
 async def _follow(
     machine: Machine, root: Path, hints: Hints, armed: Callable[[], None], _skipped: Skipped
 ) -> None:
-    """Follow a folder as inotify does, but for events that are late, merged or lost."""
+    """Follow a folder as inotify does, with late, merged and lost events."""
     random, start = machine.random, f"{root}/"
     pending: list[Change] = []
     arrived = asyncio.Event()

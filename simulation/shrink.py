@@ -1,4 +1,4 @@
-"""The fewest operations of a seed that still break the same law."""
+"""The shortest history of a failing seed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from simulation.simulate import OPERATIONS, Outcome, simulate
 
 
 def shrink(seed: int, law: str, report: Callable[[str], None]) -> frozenset[int]:
-    """Return the operations to leave out: halves first, then single ones."""
+    """Return the operations to leave out: halves first, then single operations."""
     everything = range(OPERATIONS)
     kept, size = list(everything), OPERATIONS // 2
     while size:
@@ -24,7 +24,7 @@ def shrink(seed: int, law: str, report: Callable[[str], None]) -> frozenset[int]
 
 
 def replay(seed: int, report: Callable[[str], None]) -> Outcome:
-    """Run a seed, and if it fails print the timeline of its shortest failing history."""
+    """Run a seed. If it fails, print the timeline of its shortest failing history."""
     outcome = simulate(seed)
     report(f"seed {seed}: history {outcome.digest}, {outcome.first or '0 violations'}")
     if outcome.violations:

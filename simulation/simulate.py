@@ -1,7 +1,7 @@
-"""One seed: a plan of operations, the world in which they happen, and what the judge says.
+"""A seed: a plan of operations in a world, and the verdict of the judge.
 
-Each operation draws from a generator of its own, so that leaving it out changes no other. Without
-that nothing shrinks.
+Each operation draws from a generator of its own. Without it, the others stay the same, so a history
+shrinks.
 """
 
 from __future__ import annotations
@@ -34,8 +34,10 @@ from simulation.editors import (
 from simulation.model import STANDS_S, Model
 from simulation.pairs import Pair
 from simulation.replica import Machine, Replica
+from simulation.sink import LogPipe
 from simulation.store import StoreServer
 from simulation.world import Process, StillError, World
+from widgetd.base.logs import get_logger
 from widgetd.core.widget.definition import join_digests
 from widgetd.server.catalog.rollback import write_request
 from widgetd.server.catalog.state import StateFolder
@@ -47,12 +49,12 @@ BURST = 12
 REST_S = 12.0
 
 NIGHT_S = 300.0
-"""The last quiet time: long enough for every grace to end, and cheap."""
+"""The last quiet time: long enough for every grace to end."""
 
 OPERATIONS = 36
 TIMER_S = 10.0
 CALM = 5
-"""Every so many seeds nothing fails and no event is lost, so whatever is late is a defect."""
+"""In every fifth seed nothing fails and no event is lost, so every delay is a defect."""
 
 FAVOURITES = (
     (),
@@ -66,7 +68,7 @@ FAVOURITES = (
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """What came of one seed."""
+    """The outcome of a seed."""
 
     seed: int
     digest: str
@@ -80,11 +82,11 @@ class Outcome:
 
 
 class Simulation:
-    """The world of one seed.
+    """The world of a seed.
 
     Args:
         seed: Decides everything.
-        dropped: Numbers of operations that are left out.
+        dropped: Numbers of omitted operations.
         on_note: Prints the history.
     """
 
@@ -146,7 +148,7 @@ class Simulation:
         self._saving: dict[str, asyncio.Lock] = {name: asyncio.Lock() for name in NAMES}
 
     def _find_pair(self, key: str) -> Pair:
-        """Return the pair of a widget's key, mixed ones too."""
+        """Return the pair of a widget's key, even of mixed halves."""
         if key not in self._keys:
             for file, digest in list(self._contents.items()):
                 for sidecar, beside in list(self._contents.items()):
@@ -173,10 +175,15 @@ class Simulation:
 
     def run(self) -> Outcome:
         """Run the world, and judge it."""
+        log = get_logger()
+        destination = log.destination
+        log.write_to(LogPipe(self.world, Random(f"{self.seed} log")))
         try:
             self.world.run(self._main)
         except StillError as error:
             self.model.violate("the world goes on", str(error))
+        finally:
+            log.write_to(destination)
         faults, store = self.machine.faults, self.machine.store
         return Outcome(
             seed=self.seed,
@@ -249,11 +256,11 @@ class Simulation:
         self.machine.faults.rate = 0.0
         self.world.slow = (0, 0.00001, 0.0001, 0.001, 0.006)
         if self.fault_rate or self.is_slow:
-            # A file that could not be read is read again with the next timer at the latest.
+            # The next timer, at the latest, reads unreadable files again.
             self.model.doubt_s = self.world.clock.now_s + TIMER_S
 
     async def _watch(self) -> None:
-        """Judge every second what should not wait for a quiet time."""
+        """Judge delays every second."""
         while True:
             await asyncio.sleep(1)
             self._note_rollbacks()
@@ -307,7 +314,7 @@ class Simulation:
                     await self._end(kind, random)
 
     async def _end(self, kind: str, random: Random) -> None:
-        """End processes, clients or the folder; one such operation at a time."""
+        """End processes, clients or the folder. These operations exclude each other."""
         match kind:
             case "restart" | "kill":
                 replica = random.choice(self.replicas)
@@ -400,5 +407,5 @@ class Simulation:
 
 
 def simulate(seed: int, **options: object) -> Outcome:
-    """Run one seed."""
+    """Run a seed."""
     return Simulation(seed, **options).run()  # type: ignore[arg-type]

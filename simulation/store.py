@@ -1,4 +1,4 @@
-"""A shared store on a network that fails before the effect of a call, or after it."""
+"""A shared store. Its network fails before the effect of a call, or after it."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ DELAYS_S = (0, 0.0003, 0.002)
 
 @dataclass(eq=False)
 class StoreServer:
-    """One server and the windows of time in which it cannot be reached.
+    """A server, with times in which it cannot be reached.
 
     Attributes:
-        failed: Calls that failed, by script and whether the effect came first.
+        failed: Failed calls, by script and by whether the effect came first.
         seen: The same points of all calls.
     """
 
@@ -39,7 +39,7 @@ class StoreServer:
     seen: set[tuple[str, str, str]] = field(default_factory=set)
 
     def fail_soon(self, random: Random) -> None:
-        """Be away for a few short times, beginning now."""
+        """Be away for a few short times from now on."""
         at_s = self.world.clock.now_s
         for _ in range(random.randint(1, 6)):
             at_s += random.choice((0.001, 0.003, 0.01, 0.1))
@@ -48,7 +48,7 @@ class StoreServer:
             at_s = until_s
 
     async def pass_on(self, point: tuple[str, str, str]) -> None:
-        """Take the time of one way, and lose the message if nobody is there."""
+        """Delay a message, or lose it while the server is away."""
         await anyio.sleep(self.random.choice(DELAYS_S))
         self.seen.add(point)
         now_s = self.world.clock.now_s
@@ -59,9 +59,9 @@ class StoreServer:
 
 
 class Connection:
-    """What `SharedCache` uses of a connection: two scripts, run on a dictionary.
+    """A connection for `SharedCache`: two scripts, run on a dictionary.
 
-    The scripts themselves are held to a real server by `tests/system/server/store`.
+    `tests/system/server/store` tests the scripts themselves on a real server.
     """
 
     up = True
@@ -92,7 +92,7 @@ class Connection:
         return Key(name=":".join(parts), kind=kind, part=parts[0])
 
     def skip(self, part: str) -> None:
-        """Refuse: all values are ours."""
+        """Refuse: no value is foreign."""
         raise AssertionError(part)
 
     async def publish(self, render_id: str, _version: int) -> None:
@@ -102,7 +102,7 @@ class Connection:
 
 
 def open_replica(server: StoreServer, system: System) -> Store:
-    """Return the store as one replica sees it."""
+    """Return the store of a replica."""
     bounds, waiters, clock = Bounds(versions_per_s=1e6), Waiters(), system.clock.wall_s
     connection = Connection(server)
     server.replicas.append(waiters)

@@ -1,8 +1,8 @@
-"""Time, threads and chance, decided by one seed.
+"""Time, threads and chance, decided by a seed.
 
 The event loop jumps to its next timer. A worker thread is a greenlet: each call of the simulated
-system pauses it, and the loop goes on with whatever is due meanwhile. So two runs of a seed differ
-in nothing, and no thread ever runs beside another.
+system pauses it, and the loop goes on meanwhile. No thread runs beside another, so two runs of a
+seed are equal.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ TICK_NS = 4_000_000
 
 
 MOST_TURNS = 500_000
-"""Turns of the event loop after which a task counts as endless; a seed takes a tenth."""
+"""Turns of the event loop before a task counts as endless. A seed takes a tenth."""
 
 
 class ProcessEnd(BaseException):
@@ -46,7 +46,7 @@ class StillError(Exception):
 
 
 class VirtualClock(Clock):
-    """A clock that moves when somebody moves it."""
+    """A clock that only `advance` moves."""
 
     def __init__(self) -> None:
         self.now_ns = 0
@@ -80,7 +80,7 @@ class VirtualClock(Clock):
     thread_s = steady_s
 
     def sleep(self, seconds: float) -> None:  # type: ignore[override]
-        """Pause the worker that calls."""
+        """Pause the calling worker."""
         self.pause(seconds)
 
     def dates_ns(self) -> int:
@@ -89,7 +89,7 @@ class VirtualClock(Clock):
 
 
 class SeededNumbers(Numbers):
-    """Tokens that a seed decides."""
+    """Tokens from a seed."""
 
     def __init__(self, random: Random) -> None:
         self._random = random
@@ -110,13 +110,13 @@ class SeededNumbers(Numbers):
 
 
 class _Task(asyncio.Task[Any]):
-    """A task that knows how many came before it."""
+    """A task with its number."""
 
     number = 0
 
 
 class _Selector(selectors.SelectSelector):
-    """Waits by moving the clock, and orders the tasks that are ready together."""
+    """A selector: moves the clock instead of waiting, and shuffles ready tasks."""
 
     def __init__(self, clock: VirtualClock, random: Random) -> None:
         super().__init__()
@@ -138,14 +138,14 @@ class _Selector(selectors.SelectSelector):
         return []
 
     def _shuffle(self, ready: Any) -> None:
-        """Order steps of tasks by chance; callbacks keep their places, as asyncio promises."""
+        """Shuffle the steps of tasks. Callbacks keep their places, as asyncio promises."""
         handles = list(ready)
         tasks = [
             (place, getattr(handle._callback, "__self__", None))
             for place, handle in enumerate(handles)
         ]
         places = [place for place, task in tasks if isinstance(task, _Task)]
-        # Sets of tasks have the order of their addresses, so the numbers come first.
+        # Sets of tasks have the order of their addresses, so sort by number first.
         steps = sorted((handles[place] for place in places), key=_task_number)
         self.random.shuffle(steps)
         for place, step in zip(places, steps, strict=True):
@@ -184,13 +184,13 @@ class _Loop(asyncio.SelectorEventLoop):
 
 
 class World:
-    """Clock, loop, chance and history of one seed.
+    """Clock, loop, chance and history of a seed.
 
     Attributes:
-        random: Decides who goes on, and for how long each call takes.
-        slow: Upper bounds of the pause at a call, one of which is drawn.
-        counts: Numbers of whatever happened, by kind.
-        stalls: Longest time for which the event loop stood still, in seconds.
+        random: Decides the order of tasks and the duration of calls.
+        slow: Possible durations of a call.
+        counts: Numbers of events, by kind.
+        stall_s: Longest blocking of the event loop.
         on_note: Prints the history.
     """
 
@@ -230,15 +230,15 @@ class World:
         return self._hash.hexdigest()[:16]
 
     def pause(self, seconds: float) -> None:
-        """Let time pass for the caller; in a worker, others go on meanwhile."""
+        """Let time pass for the caller. Outside the event loop, others go on meanwhile."""
         worker = greenlet.getcurrent()
         if worker is self._hub:
-            # A disk that the event loop waits for is a disk that every client waits for.
+            # If the event loop waits, every client waits.
             self.stall_s = max(self.stall_s, seconds)
             self.clock.advance(seconds)
             return
         if self.loop.is_idle_for(seconds):
-            # Nobody else would go on meanwhile, so the detour through the loop changes nothing.
+            # Nothing else is due, so the detour through the loop would change nothing.
             self.clock.advance(seconds)
             return
         self.loop.call_later(seconds, worker.switch)
@@ -251,7 +251,7 @@ class World:
 
 @dataclass(eq=False)
 class Process:
-    """A process: once it is killed, none of its calls has an effect."""
+    """A process. After its death its calls have no effect."""
 
     world: World
     is_alive: bool = True
@@ -280,7 +280,7 @@ class Process:
 
 
 class Workers(WorkerThreads):
-    """The worker threads of one process."""
+    """The worker threads of a process."""
 
     def __init__(self, process: Process) -> None:
         self._process = process
@@ -312,7 +312,7 @@ class Workers(WorkerThreads):
             worker.gr_context = copy_context()
             worker.switch()
             if future.done():
-                # Most calls end in one turn; a shield and a wait would double their cost.
+                # Most calls end in this turn. A shield and a wait would double their cost.
                 return future.result()
             process.waiting.add(future)
             try:
