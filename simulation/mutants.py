@@ -29,7 +29,6 @@ from widgetd.server.observe.line_queue import LineQueue
 from widgetd.server.render import acting
 from widgetd.server.store import confirmations
 from widgetd.server.store.cache import Idempotency
-from widgetd.server.store.shared.cache import SharedCache
 
 Change = tuple[object, str, Any]
 """An object, the name of its attribute, and the new value."""
@@ -53,6 +52,7 @@ class Mutant:
         """Put the defect into the product while the block runs."""
         with ExitStack() as undo:
             for owner, name, value in self.changes:
+                getattr(owner, name)  # a missing attribute: the mutant does not fit any more
                 had = vars(owner).get(name, _MISSING)
                 undo.callback(_restore, owner, name, had)
                 setattr(owner, name, value)
@@ -417,8 +417,9 @@ mutant(
 )
 
 
-async def _claim_here(self: SharedCache, key: str, value: bytes, *, owner: str) -> bool:
-    return await self.put(key, value, owner=owner) == value
+async def _claim_here(self: Idempotency, key: str, record: Any, *, owner: str = "") -> bool:
+    unique = {**record, "claim": self._numbers.token_hex(8)}
+    return await self.remember(key, unique, owner=owner) == unique
 
 
 async def _claim_always(self: Idempotency, key: str, record: Any, *, owner: str = "") -> bool:
@@ -431,7 +432,7 @@ _claim = Idempotency.claim
 mutant(
     "claim falls back to this replica",
     "store: a claim is everybody's",
-    (SharedCache, "claim", _claim_here),
+    (Idempotency, "claim", _claim_here),
 )
 mutant("claim is always granted", "actions: the claim", (Idempotency, "claim", _claim_always))
 mutant(
