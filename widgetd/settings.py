@@ -246,6 +246,9 @@ class Settings(BaseModel):
     allow_upload: bool = Field(
         default=False, description="let the gallery write files into the folder"
     )
+    allow_unasked: bool = Field(
+        default=False, description="save, and call upstreams, for clients that cannot ask first"
+    )
     include: Words = Field(
         default=(), description="serve only widgets with one of these tags or names"
     )
@@ -294,12 +297,7 @@ class Settings(BaseModel):
         return value.rstrip("/").removesuffix("/mcp")
 
     @field_validator(
-        "dir",
-        "token_file",
-        "audit",
-        "state_dir",
-        "upstreams",
-        "chat_instructions",
+        *("dir", "token_file", "audit", "state_dir", "upstreams", "chat_instructions"),
         mode="before",
     )
     @classmethod
@@ -319,7 +317,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     ),
     "access": (
         *("token_file", "token", "jwt_jwks", "jwt_issuer", "jwt_audience", "jwt_algorithm"),
-        *("insecure", "allow_upload"),
+        *("insecure", "allow_upload", "allow_unasked"),
     ),
     "results": (
         *("profile", "profiles", "text", "text_tokens", "inline_max_bytes", "strict"),

@@ -190,6 +190,7 @@ def build_server(
             inline_max_bytes=settings.inline_max_bytes,
         ),
         expose=settings.expose,
+        allow_unasked=settings.allow_unasked,
         app_tools=settings.app_tools,
         list_tokens=settings.list_tokens,
         formats=not settings.hide_formats,

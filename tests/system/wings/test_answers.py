@@ -32,6 +32,7 @@ async def test_answers_of_tools_are_as_declared(tmp_path: Path) -> None:
         "toolset": ("author", "operate", "upstreams"),
         "audit": tmp_path / "audit",
         "allow_upload": True,
+        "allow_unasked": True,
         "state_dir": tmp_path / "state",
     }
     async with raw(json_reply({"rows": list(range(900))})) as port:

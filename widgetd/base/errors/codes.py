@@ -231,7 +231,7 @@ GUIDE = (
     Code("W3003", "fault", "a request asks for too much at once"),
     Code("W3004", "fault", "saving is not allowed here"),
     Code("W3005", "fault", "the file to replace has changed", correctable=True),
-    Code("W3006", "fault", "the user was asked and declined"),
+    Code("W3006", "fault", "the user declined a change, or could not be asked"),
     # W31xx: logs and usage, and calls that a person must allow
     Code("W3101", "fault", "a pattern cannot be matched in linear time", correctable=True),
     Code("W3102", "fault", "a cursor is unknown"),

@@ -42,24 +42,26 @@ async def ask_consent(
         return None
     try:
         if not caller.client.asks:
-            cards = shows_cards(caller)
-            return await ask_by_card(context, tool, arguments, question) if cards else None
+            if shows_cards(caller):
+                return await ask_by_card(context, tool, arguments, question)
+            if server.options.allow_unasked:
+                return None
+            problem = (
+                "this changes something, and your client can neither ask its user nor draw a card, "
+                "so nothing was done; the operator can set allow_unasked"
+            )
+            return error_result(CallError("W3006", problem))
         message = write_question(question.text, question.select(arguments))
     except CallError as error:
         return error_result(error)
     answer = (params.input_responses or {}).get(CONFIRMED)
     if not isinstance(answer, ElicitResult):
-        return _require_consent(message)
+        # The client repeats the key with the answer. The SDK would seal a `requestState` with a key
+        # of this process, unknown to other replicas.
+        asking = {"mode": "form", "message": message, "requestedSchema": CONSENT}
+        request = {"method": "elicitation/create", "params": asking}
+        return {"resultType": "input_required", "inputRequests": {CONFIRMED: request}}
     if answer.action == "accept" and (answer.content or {}).get(CONFIRMED) is True:
         return None
     # A client may decline by itself, without having asked its user.
     return error_result(CallError("W3006", "this was not confirmed, so nothing was done"))
-
-
-def _require_consent(message: str) -> dict[str, Any]:
-    """Return the answer for a modern client to ask its user, and repeat the call."""
-    # The client repeats the key with the answer. The SDK would seal a `requestState` with a key of
-    # this process, unknown to other replicas.
-    params = {"mode": "form", "message": message, "requestedSchema": CONSENT}
-    request = {"method": "elicitation/create", "params": params}
-    return {"resultType": "input_required", "inputRequests": {CONFIRMED: request}}

@@ -48,6 +48,7 @@ class ServerOptions:
         expose: Whether all widgets are listed, or only the pinned widgets.
         list_tokens: Token cost of listed widgets from which `auto` lists only the pinned widgets.
         formats: Whether listed schemas include `format`. It is enforced in any case.
+        allow_unasked: Whether clients that cannot ask their user may change something.
         app_tools: Whether tools for pages are listed to all clients, or to drawing clients.
         page_size: Tools on a page of a list. 0 for all.
         images: The inline images of results. None for none.
@@ -68,6 +69,7 @@ class ServerOptions:
     expose: Expose = "auto"
     list_tokens: int = MCP_LIMITS.list_tokens
     formats: bool = True
+    allow_unasked: bool = False
     app_tools: AppTools = "auto"
     page_size: int = 0
     resources: Resources = field(default_factory=Resources)

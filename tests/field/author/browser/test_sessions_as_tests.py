@@ -24,7 +24,7 @@ const sample = { who: "Ada" };
   </Form>
 </Card>
 """
-SETTINGS = {"toolset": ("author", "sessions"), "allow_upload": True}
+SETTINGS = {"toolset": ("author", "sessions"), "allow_upload": True, "allow_unasked": True}
 
 
 @needs_browser

@@ -32,7 +32,7 @@ from widgetd.daemon.wings import ROWS
 
 ERAS: tuple[Era, ...] = ("legacy", "modern")
 NAMES = {tool.name for tool in TOOLS}
-SETTINGS: dict[str, Any] = {"toolset": "author", "allow_upload": True}
+SETTINGS: dict[str, Any] = {"toolset": "author", "allow_upload": True, "allow_unasked": True}
 PARCEL: dict[str, Any] = {
     "version": "1.0",
     "name": "Parcel",
@@ -367,6 +367,18 @@ async def test_user_is_asked_before_a_save(tmp_path: Path, agrees: bool | None) 
     assert (tmp_path / "Parcel.widget").exists() == bool(agrees)
     if not agrees:
         assert text(saved).startswith("[W3006] this was not confirmed, so nothing was done")
+
+
+@pytest.mark.parametrize("era", ["legacy", "modern"])
+async def test_client_that_cannot_ask_its_user_saves_nothing(tmp_path: Path, era: Era) -> None:
+    settings = {**SETTINGS, "allow_unasked": False}
+    async with serving(tmp_path, **settings) as url, connect_client(url, era) as connection:
+        message = await call_refused(
+            connection.client, "save_widget", file="Parcel.widget", widget=PARCEL
+        )
+
+    assert message.startswith("[W3006] this changes something, and your client can neither ask")
+    assert nothing_in(tmp_path)
 
 
 async def test_save_returns_the_page_and_is_annotated_as_destructive(

@@ -141,7 +141,7 @@ def sidecar_of(name: str) -> str:
 
 async def test_agent_writes_table_form_and_chart_in_few_calls_and_tokens(tmp_path: Path) -> None:
     transcript: list[tuple[str, int]] = []
-    settings = {"toolset": "author", "allow_upload": True}
+    settings = {"toolset": "author", "allow_upload": True, "allow_unasked": True}
     async with serving(tmp_path, **settings) as url, connect_client(url, "legacy") as connection:
 
         async def call(tool: str, **arguments: Any) -> dict[str, Any]:
