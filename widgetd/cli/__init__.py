@@ -63,14 +63,13 @@ app.register_install_completion_command(
 
 
 INTERRUPTED = 130
-"""Exit code that shells report for a command that Ctrl-C has ended."""
+"""Exit code of a command after Ctrl-C, as shells report it."""
 
 READER_GONE = 141
-"""Exit code that shells report for a command whose reader has closed the pipe."""
+"""Exit code of a command after the reader has closed the pipe, as shells report it."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command in `argv` and return the exit code."""
     _repair_streams()
     argv = list(sys.argv[1:] if argv is None else argv)
     if argv[:1] == ["help"]:
@@ -103,7 +102,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(argv: Sequence[str]) -> int:
     command, bound, unparsed = app.parse_args(argv, exit_on_error=False, print_error=False)
     try:
-        # Parameters that no argument fills in are the shell, which commands of wings take.
+        # Parameters without an argument are the shell, for commands of wings.
         return int(command(*bound.args, **bound.kwargs, **dict.fromkeys(unparsed, shell)) or 0)
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -124,5 +123,4 @@ def _repair_streams() -> None:
 
 
 def _discard_output() -> None:
-    """Discard output that is still buffered, which Python would write at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

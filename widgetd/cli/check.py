@@ -1,6 +1,6 @@
 """`widgetd check`: check folders and files as the daemon would, and report all findings.
 
-It uses the daemon's loader, so that the daemon refuses the same files with the same sentences.
+It uses the daemon's loader, so the daemon refuses the same files with the same sentences.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from cyclopts import Parameter
 
 from widgetd.base.errors import ConfigError, Finding, WidgetError
 from widgetd.cli.shell import read_settings
-from widgetd.server.command import count_of
+from widgetd.server.command import Quiet, count_of
+from widgetd.server.progress import Progress
 from widgetd.settings import Settings, folder_of
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ def check(
     github: bool = False,
     strict: bool = False,
     against: str = "",
+    quiet: Quiet = False,
 ) -> int:
     """Report everything about widgets that can be known before they are called.
 
@@ -60,7 +62,7 @@ def check(
         if drafts:
             draft.write_bytes(sys.stdin.buffer.read())
         files = [draft if path == Path("-") else path for path in checked]
-        outcome = check_paths(files, strict=strict, against=against)
+        outcome = check_paths(files, strict=strict, against=against, quiet=quiet)
     form = report.format_json if json else report.format_github if github else report.format_text
     texts = [form(outcome.findings, outcome.contents)]
     if not (json or github):
@@ -76,7 +78,7 @@ class CheckReport:
 
     Attributes:
         findings: Ordered by path; paths start with the folders as the caller named them.
-        contents: Content by path of each file with findings that can be read.
+        contents: Content by path of each readable file with findings.
         files: Number of files checked.
         tokens: Cost of the list of their tools for a model, at 4 characters a token.
     """
@@ -100,7 +102,9 @@ class CheckReport:
         )
 
 
-def check_paths(paths: Iterable[Path], *, strict: bool = False, against: str = "") -> CheckReport:
+def check_paths(
+    paths: Iterable[Path], *, strict: bool = False, against: str = "", quiet: bool = True
+) -> CheckReport:
     """Check the widgets at `paths`: folders, or single files.
 
     A sidecar stands for its widget. `against` is a git revision or a folder to compare with.
@@ -126,7 +130,7 @@ def check_paths(paths: Iterable[Path], *, strict: bool = False, against: str = "
         folder, only = (path, "") if path.is_dir() else (path.parent, path.name)
         only = only.removesuffix(SUFFIX)
         findings: dict[str, tuple[Finding, ...]] = {}
-        snapshot = _scan_folder(folder, findings, only, strict=strict)
+        snapshot = _scan_folder(folder, findings, only, strict=strict, quiet=quiet)
         search = Search()
         entries = _select_entries(snapshot, only)
         if only and not entries:
@@ -166,6 +170,7 @@ def _scan_folder(
     only: str = "",
     *,
     strict: bool = False,
+    quiet: bool = True,
 ) -> Snapshot:
     """Scan `folder` as the daemon would.
 
@@ -173,11 +178,12 @@ def _scan_folder(
         folder: The folder.
         findings: Receives the findings by path, of all widgets or of the one at `only`.
         only: The only path to check; empty for all.
-        strict: Passed on to the rules.
     """
+    from widgetd.base.files.folder import open_folder
+    from widgetd.base.files.walk import walk
     from widgetd.daemon.loading import build_catalog, configure_rules
     from widgetd.daemon.wings import admit
-    from widgetd.server.catalog.loader import Loader
+    from widgetd.server.catalog.loader import WIDGET_SUFFIXES, Loader
 
     loader = Loader(admit, keeps_parts=True)
     settings, upstreams = read_settings(), None
@@ -191,14 +197,20 @@ def _scan_folder(
     check_widget = configure_rules(settings, strict=strict, upstreams=upstreams)
 
     def load(source: Source, sidecar: Source | None) -> Widget:
-        widget = loader.load(source, sidecar)
-        # While its parts exist; those of ten thousand widgets would fill the memory.
-        if findings is not None and only in ("", source.path):
-            findings[source.path] = check_widget(widget)
-        widget.release()
-        return widget
+        try:
+            widget = loader.load(source, sidecar)
+            # While its parts exist; those of ten thousand widgets would fill the memory.
+            if findings is not None and only in ("", source.path):
+                findings[source.path] = check_widget(widget)
+            widget.release()
+            return widget
+        finally:
+            progress.advance()
 
-    return build_catalog(Settings(dir=folder), folder, load, quiet_ms=0).scan()
+    with open_folder(folder) as root:
+        total = len(walk(root, "", WIDGET_SUFFIXES).files)
+    with Progress("check", total, quiet=quiet) as progress:
+        return build_catalog(Settings(dir=folder), folder, load, quiet_ms=0).scan()
 
 
 def _select_entries(snapshot: Snapshot, only: str) -> Mapping[str, Entry]:
@@ -208,7 +220,6 @@ def _select_entries(snapshot: Snapshot, only: str) -> Mapping[str, Entry]:
 
 
 def _check_stray_files(folder: Path, widgets: Collection[str]) -> Iterator[Finding]:
-    """Yield files that look like widgets or sidecars but are not served."""
     from widgetd.base.files.folder import open_folder
     from widgetd.base.files.walk import walk
     from widgetd.core.widget.naming import WIDGET_SUFFIX
@@ -236,7 +247,7 @@ def _check_stray_files(folder: Path, widgets: Collection[str]) -> Iterator[Findi
 
 
 def _served_suffix(folder: Folder, path: str) -> str:
-    """Return the suffix under which the file would be served; empty if it holds no widget."""
+    """Return the suffix for the file to be served. Empty if it holds no widget."""
     from widgetd.base.files.source import read
     from widgetd.base.limits import Limits
     from widgetd.core.schema.json_text import parse_file
@@ -275,7 +286,6 @@ def _check_breaking_changes(
 
 @contextmanager
 def _open_revision(folder: Path, against: str) -> Iterator[Path]:
-    """Yield the folder `against`, or `folder` as of the git revision `against`."""
     import subprocess
     import tarfile
     from io import BytesIO

@@ -74,7 +74,6 @@ def _print_generations(state: StateFolder, versions: Sequence[Version], *, as_js
 
 
 def _request(state: StateFolder, versions: Sequence[Version], prefix: str) -> None:
-    """Request a generation, and wait until a daemon has taken it up."""
     from widgetd.server.catalog.rollback import read_request, write_request
     from widgetd.server.catalog.versions import Versions
 
@@ -121,7 +120,6 @@ def _open(dir: Path | None, state_dir: Path | None) -> tuple[StateFolder, Sequen
 
 
 def _find(versions: Sequence[Version], prefix: str, served: str | None) -> str:
-    """Return the generation that a prefix names; by default the one before that is served."""
     names = [version.generation for version in versions]
     if prefix:
         matches = dict.fromkeys(name for name in names if name.startswith(prefix))

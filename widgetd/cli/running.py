@@ -1,4 +1,4 @@
-"""The daemons of this user on this machine, in files that their processes lock."""
+"""The daemons of this user on this machine, in files locked by their processes."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def record_daemon(daemon: RunningDaemon) -> ExitStack:
 
 
 def list_daemons() -> list[RunningDaemon]:
-    """Return the running daemons, and remove the files of those that have ended."""
+    """Return the running daemons, and remove the files of the ended."""
     daemons: list[RunningDaemon] = []
     place = _place()
     for path in sorted(place.glob("*.json")) if _is_own(place) else ():
@@ -71,7 +71,6 @@ def _place() -> Path:
 
 
 def _is_own(place: Path) -> bool:
-    """Return whether only this user can write there."""
     try:
         status = place.lstat()
     except OSError:

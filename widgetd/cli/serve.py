@@ -103,7 +103,6 @@ def settle_dev(dir: Path | None, flags: Flags, **fixed: bool) -> Settings:  # ty
 
 
 def _run_dev(settings: Settings) -> None:
-    """Serve, and begin anew with ./widgets once it is there where the examples were shown."""
     awaited = OWN_FOLDER if shows_examples(settings) else None
     _run(settings, readable=True, awaited=awaited)
     if awaited is not None and awaited.is_dir() and settings.transport != "stdio":

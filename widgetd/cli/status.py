@@ -78,7 +78,6 @@ def _configured_url() -> str:
 
 
 def _ask(urls: list[str]) -> dict[str, dict[str, Any]]:
-    """Return the answer of each daemon, with a `reason` where there is none in time."""
     late = {"ready": False, "reason": f"no answer within {LIMITS.status_s} s"}
     answers = dict.fromkeys(urls, late)
 

@@ -22,7 +22,6 @@ UNKNOWN, UNUSABLE = "W0001", "W0002"
 
 
 def describe_usage_error(error: CycloptsError) -> str:
-    """Return the sentence for an error of the argument parser, with its code."""
     command = " ".join(["widgetd", *(error.command_chain or ())])
     listed = f"`{command} --help` lists what there is"
     argument, token = error.argument, getattr(error, "token", None)

@@ -65,6 +65,7 @@ Output = Annotated[
     Path | None,
     Parameter(name=["--output", "-o"], allow_leading_hyphen=True),  # or "-" would be a flag
 ]
+Quiet = Annotated[bool, Parameter(name=["--quiet", "-q"], negative="", help="Show no progress.")]
 MCP_URL = "http://127.0.0.1:8787/mcp"
 """The address of a daemon without settings."""
 STANDARD = Path("-")

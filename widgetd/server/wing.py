@@ -37,15 +37,12 @@ class Services:
     """The services of a wing in a daemon. The defaults add nothing."""
 
     def toolsets(self) -> Mapping[str, Any]:
-        """Return the services of the handlers of each toolset."""
         return {}
 
     def routes(self, _guard: Guard) -> Sequence[PageRoute]:
-        """Return pages to serve over HTTP."""
         return ()
 
     def tasks(self) -> Sequence[Task]:
-        """Return tasks to run beside the server. They are cancelled when the daemon ends."""
         return ()
 
     async def start_late(self) -> None:
@@ -96,7 +93,6 @@ class WingHost:
     services: list[Services] = field(default_factory=list)
 
     def find(self, kind: type[Kind]) -> Kind | None:
-        """Return the services of an earlier wing, or None if it is off."""
         return next((services for services in self.services if isinstance(services, kind)), None)
 
 

@@ -25,7 +25,6 @@ class Baselines:
     update: bool = False
 
     def path(self, name: str, suffix: str) -> str:
-        """Return the path in `home` of the baseline `name`; empty for the only one of a test."""
         return f"{self.prefix}-{name}{suffix}" if name else f"{self.prefix}{suffix}"
 
     def read(self, name: str, suffix: str) -> bytes | None:

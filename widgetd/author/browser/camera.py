@@ -175,7 +175,6 @@ class RenderPage:
         return Picture(content=content, format=file, width=width, height=height, **details)
 
     async def find_violations(self, screenshot: Screenshot) -> list[dict[str, Any]]:
-        """Draw a widget and return what axe objects to."""
         await self.draw(screenshot)
         return await axe.find_violations(self.page)
 
@@ -292,15 +291,25 @@ class Camera:
         return await self._with_page(screenshot, RenderPage.find_violations, owner)
 
     async def sheet(
-        self, screenshots: Mapping[str, Screenshot], *, owner: str
+        self,
+        screenshots: Mapping[str, Screenshot],
+        *,
+        owner: str,
+        report: Callable[[str, Picture], Awaitable[None]] | None = None,
     ) -> tuple[Picture, dict[str, Picture]]:
         """Return one picture of all `screenshots`, each above its name, and the single pictures.
+
+        `report` is called with each of these as soon as it is taken.
 
         Raises:
             CallError: As `take` does.
         """
         await self._charge(owner, self._limits.picture_cost)
-        pictures = {name: await self._take(one, owner) for name, one in screenshots.items()}
+        pictures = {}
+        for name, screenshot in screenshots.items():
+            pictures[name] = await self._take(screenshot, owner)
+            if report is not None:
+                await report(name, pictures[name])
         return await self._lay_out(pictures.items(), owner=owner), pictures
 
     async def _lay_out(
@@ -400,7 +409,6 @@ class Camera:
         return result
 
     async def _return_page(self, page: RenderPage) -> None:
-        """Let the next widget have a page; as many wait as pictures may be drawn at once."""
         if page.uses >= self._limits.page_uses or page.page.is_closed():
             await page.close()
             return
@@ -510,9 +518,14 @@ def take_picture(take: Callable[[Camera], Awaitable[T]], theme: Theme = NO_THEME
 
 
 def take_pictures(
-    screenshots: Mapping[str, Screenshot], folder: Path, theme: Theme = NO_THEME
+    screenshots: Mapping[str, Screenshot],
+    folder: Path,
+    theme: Theme = NO_THEME,
+    advance: Callable[[], None] = lambda: None,
 ) -> list[Path]:
     """Write a picture of each of `screenshots` into `folder`, and all of them as `sheet.png`.
+
+    `advance` is called after each picture, whose file is complete by then.
 
     Returns:
         The files, the sheet last.
@@ -521,13 +534,15 @@ def take_pictures(
         CallError: As `Camera.take` does.
         ConfigError: As `open_camera` does.
     """
+    files: list[Path] = []
 
-    async def take(camera: Camera) -> dict[str, Picture]:
-        sheet, pictures = await camera.sheet(screenshots, owner="")
-        return {**pictures, "sheet": sheet}
+    async def write(name: str, picture: Picture) -> None:
+        files.append(folder / f"{name}.png")
+        await anyio.Path(files[-1]).write_bytes(picture.content)
+        advance()
 
-    pictures = {folder / f"{name}.png": one for name, one in take_picture(take, theme).items()}
     folder.mkdir(parents=True, exist_ok=True)
-    for file, one in pictures.items():
-        file.write_bytes(one.content)
-    return list(pictures)
+    sheet, _ = take_picture(lambda camera: camera.sheet(screenshots, owner="", report=write), theme)
+    files.append(folder / "sheet.png")
+    files[-1].write_bytes(sheet.content)
+    return files

@@ -267,7 +267,6 @@ class Chromium:
 
     @property
     def is_idle(self) -> bool:
-        """Return whether there was no request for a while and only spare contexts are open."""
         idle_s = self._clock() - self._last_request_s
         if self._browser is None or idle_s < LIMITS.browser_idle_s:
             return False
@@ -317,7 +316,6 @@ async def close_quietly(closing: Awaitable[None]) -> None:
 
 
 def _children() -> set[int]:
-    """Return the ids of the child processes; none where there is no /proc."""
     pids: set[int] = set()
     for file in Path("/proc/self/task").glob("*/children"):
         with suppress(OSError):

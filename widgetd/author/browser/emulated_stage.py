@@ -135,7 +135,6 @@ class EmulatedStage(Stage):
     _accepted: set[str] = field(default_factory=set)
 
     async def show(self, widget: Widget, given: ShownState, **shown: Any) -> None:
-        """Call the widget's tool as the host's model does, and show its result."""
         await self._mount(widget, given, widget.tool, dict(given.arguments), **shown)
 
     async def show_render(
@@ -146,7 +145,6 @@ class EmulatedStage(Stage):
         await self._mount(widget, given, "show_render", {"render_id": render.id}, **shown)
 
     async def show_tree(self, root: Mapping[str, Any]) -> None:  # noqa: ARG002 - see below
-        """Refuse a tree, which is the result of no tool."""
         raise CallError("W4102", "a host shows results of tools; leave --client out", path="tree")
 
     async def update(self) -> None:
@@ -243,7 +241,6 @@ class EmulatedStage(Stage):
         return self.pages[uri]
 
     async def _play(self, script: str, given: object = None, *, draws: bool = True) -> None:
-        """Run a script of the page that takes the view away, and wait for the next one."""
         for relay in tuple(self._relays):
             relay.cancel()
         self._drawn = anyio.Event()

@@ -72,7 +72,6 @@ class Screenshot:
 
     @property
     def key(self) -> str:
-        """A digest that differs wherever the picture could differ."""
         options = (self.width, self.scale, str(self.part), self.format, self.transparent)
         return hashlib.sha256(f"{options} {self.json}".encode()).hexdigest()
 

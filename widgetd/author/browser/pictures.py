@@ -99,7 +99,6 @@ def demand_few(names: Sequence[str], most: int) -> None:
 async def _screenshots(
     context: ToolContext[Camera], names: list[str], arguments: Mapping[str, Any]
 ) -> tuple[dict[str, Screenshot], list[str]]:
-    """Return what to draw, by tool, and the tools that are too many for one sheet."""
     from widgetd.author.browser.picture import Screenshot  # noqa: PLC0415
     from widgetd.author.browser.targets import NOWHERE, read_target  # noqa: PLC0415
 

@@ -107,7 +107,6 @@ class BrowserSessions:
     _has_unread: anyio.Event = field(default_factory=anyio.Event)
 
     def __post_init__(self) -> None:
-        """Make room for traces within the same limits."""
         self._traces = Traces(limits=self.limits, clock=self.clock)
 
     @property
@@ -250,7 +249,6 @@ class BrowserSessions:
     async def do(
         self, session: Session, steps: Sequence[tuple[Keyword, dict[str, Any]]], timeout_s: float
     ) -> tuple[StepResult, ...]:
-        """Do steps in turn, up to the first that fails."""
         results: list[StepResult] = []
         async with session.turn:
             try:

@@ -261,7 +261,6 @@ class Stage:
         return await located.screenshot(animations="disabled", caret="hide", timeout=timeout)
 
     async def value_of(self, located: Locator) -> str:
-        """Return the value of a field; of a box, `true` or `false`."""
         value: str = await located.evaluate(
             """element => {
               if (element.type === "checkbox") return String(element.checked);
@@ -287,7 +286,6 @@ class Stage:
 
     @property
     def frame(self) -> FrameLocator:
-        """The frame that has the widget, to find elements in."""
         return self.page.frame_locator("iframe")
 
     @property
@@ -431,7 +429,6 @@ class Stage:
         await self.inner_frame.evaluate(_SETTLE)
 
     def emit(self, kind: str, **facts: Any) -> None:
-        """Append an event, and wake the step that waits for one."""
         self.seq += 1
         self.events.append({"seq": self.seq, "kind": kind, **facts})
         self._event_sizes.append(len(to_json(facts)))
@@ -462,7 +459,6 @@ class Stage:
                 await route.abort()
 
     def _answer_request(self, path: str) -> Served | None:
-        """Return the content and headers of a page or script; None for what is elsewhere."""
         widget = self.display.widget if self.display else None
         if path == "/":
             page = (files("widgetd.author.browser") / "stage.html").read_text(encoding="utf-8")
@@ -484,7 +480,6 @@ class Stage:
         return {"stageAct": self._act, "stageSent": self._receive}
 
     async def _act(self, _source: object, arguments: dict[str, Any]) -> dict[str, Any]:
-        """Take an action as every host does, so that `await_widget_action` receives it."""
         # It imports FastMCP, which commands without a server do not need.
         from widgetd.server.mcp.http_calls import take_action  # noqa: PLC0415
 

@@ -118,10 +118,7 @@ def _keyword_tool(keyword: Keyword) -> BuiltinTool:
 
 
 def _join_candidates(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Accept a list of targets where the schema advertises a text.
-
-    Some hosts refuse a schema of several types, so the list becomes the text that means the same.
-    """
+    # The schema advertises a text, because some hosts refuse a schema of several types.
     target = arguments.get("target")
     return (
         {**arguments, "target": to_json(target).decode()} if isinstance(target, list) else arguments

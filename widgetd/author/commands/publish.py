@@ -16,12 +16,14 @@ from widgetd.server.command import (
     Arguments,
     Folder,
     Output,
+    Quiet,
     Shell,
     Tool,
     find_widget,
     parse_arguments,
     write_content,
 )
+from widgetd.server.progress import Progress
 
 _PATH = compile_pattern(r"[\w./~-]*")
 
@@ -46,6 +48,7 @@ def build(
     base: str = "/",
     url: str = MCP_URL,
     clean: Annotated[bool, Parameter(negative="")] = False,
+    quiet: Quiet = False,
     shell: Shell,
 ) -> None:
     """Write the gallery as a static site: every widget in every state, without a daemon.
@@ -91,7 +94,7 @@ def build(
                 escape_for_terminal(f"{finding.code} {widget.definition.path}: {finding}"),
                 file=sys.stderr,
             )
-    files = site.build(gallery, folder, f"{base.rstrip('/')}/")
+    files = site.build(gallery, folder, f"{base.rstrip('/')}/", quiet=quiet)
     print(f"{folder}: {len(server.registry.current.widgets)} widgets in {files} files")
     if base == "/":
         print(f"Look at it: python3 -m http.server --directory {folder}")
@@ -140,6 +143,7 @@ def shot(
     theme: Literal["light", "dark"] | None = None,
     width: int = 400,
     scale: float = 2.0,
+    quiet: Quiet = False,
     shell: Shell,
 ) -> None:
     """Take a picture of one widget; or of every widget, light and dark, and one of them all.
@@ -164,8 +168,10 @@ def shot(
             problem = "--arguments, --state, --theme and --output - are for one widget"
             raise ConfigError("W0002", problem, "name one, as `widgetd list` prints it")
         screenshots = sample_screenshots(snapshot, width=width, scale=scale)
-        for file in take_pictures(screenshots, output or Path("shots"), snapshot.theme):
-            print(file)
+        folder = output or Path("shots")
+        with Progress("shot", len(screenshots), quiet=quiet) as progress:
+            files = take_pictures(screenshots, folder, snapshot.theme, progress.advance)
+        print(*files, sep="\n")
         return
     widget = find_widget(snapshot, name)
     if state == "all":

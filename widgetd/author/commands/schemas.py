@@ -166,7 +166,6 @@ def _closed_object(properties: Mapping[str, Any], *required: str) -> dict[str, A
 
 
 def _arguments_schema(row: Keyword) -> dict[str, Any]:
-    """Return the schema of a step's value: arguments by name, the first alone, or nothing."""
     schema = row.schema
     parts = {
         name: {"anyOf": [part, {"$ref": "#/$defs/variable"}]}

@@ -135,7 +135,6 @@ def _without_nulls(value: Any) -> Any:
 
 
 def _toml(value: Any) -> str:
-    """Write a value as one line of TOML; its strings and numbers are those of JSON."""
     if isinstance(value, Mapping):
         inner = ", ".join(f"{json.dumps(k)} = {_toml(v)}" for k, v in value.items())
         return f"{{ {inner} }}" if inner else "{}"

@@ -111,7 +111,6 @@ def _python_literals(values: tuple[Any, ...]) -> str:
 
 
 def _typed_dict(record: Record) -> Iterator[str]:
-    """Declare a class; use the functional form for keys that a class cannot declare."""
     shapes = {field.name: PYTHON.spell(field.shape) for field in record.fields}
     for field in record.fields:
         if not field.required:

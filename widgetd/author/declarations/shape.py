@@ -161,6 +161,5 @@ def _union(options: list[Shape]) -> Shape:
 
 
 def camel(text: str) -> str:
-    """Return the words of `text` as one name in CamelCase."""
     words = "".join(character if character.isalnum() else " " for character in text).split()
     return "".join(word[0].upper() + word[1:] for word in words)

@@ -168,7 +168,6 @@ class ExpressionPrinter:
 
     @contextmanager
     def naming(self, slots: Mapping[int, str]) -> Iterator[None]:
-        """Give slots names that nothing else has in the block."""
         before = self._used
         self._used = set(before)
         for slot, wanted in slots.items():
@@ -206,7 +205,6 @@ class ExpressionPrinter:
         return text, tests
 
     def reach(self, expr: Expr, *, is_value: bool = False) -> tuple[str, list[str]]:
-        """Return the text of an expression, and the tests that it is there, or is not null."""
         path = self.path(expr)
         if path is None:
             return self.expression(expr), []
@@ -226,7 +224,6 @@ class ExpressionPrinter:
 
     @contextmanager
     def knowing(self, tests: Iterable[str]) -> Iterator[None]:
-        """Print the block where `tests` hold."""
         before, self.known = self.known, self.known | frozenset(tests)
         yield
         self.known = before
@@ -447,7 +444,6 @@ class ExpressionPrinter:
         return self.guard(args, otherwise, lambda *texts: text.format(*texts, all=", ".join(texts)))
 
     def _attributes(self, op: Op, _otherwise: str) -> str:
-        """Print `xs.map(x => x.key)`."""
         name, subject, parameters, body = op.operands[:4]
         [[(slot, key)]] = parameters if list(map(len, parameters)) == [1] else [[(0, None)]]
         if key is None and name_of(body) == "." and body.operands[:1] == (slot,):
@@ -508,7 +504,6 @@ class ExpressionPrinter:
 
 
 def to_json(value: Any) -> str:
-    """Return JSON, which Jinja reads as its own literals."""
     return orjson.dumps(value).decode()
 
 

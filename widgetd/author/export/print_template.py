@@ -144,7 +144,6 @@ class _TemplatePrinter(ExpressionPrinter):
         return f"[{{%- set _c -%}}{written}{{%- endset -%}}{_FIRST}]"
 
     def items(self, items: Iterable[Expr]) -> str:
-        """Print what items of a list come to: nothing, one or many, each after a comma."""
         return "".join(map(self._item, items))
 
     def _item(self, expr: Expr) -> str:

@@ -39,7 +39,6 @@ _CONDITIONS: Final = frozenset({"if", "ifv"})
 
 
 def _read(body: Body, around: str = "") -> Expr:
-    """Return the value that a body writes between two brackets or quotes."""
     reader = _Reader()
     for part in (around[:1], *_parts(body), around[1:]):
         reader.add(part)

@@ -91,7 +91,6 @@ class Sent:
 
 
 def split(path: str, content: str) -> dict[str, str]:
-    """Return the parts of a file by name, without the sidecar."""
     if path.endswith(JSX_SUFFIX):
         return {"jsx": content}
     try:
@@ -188,7 +187,6 @@ def _try(gallery: Gallery, drafts: Drafts, sent: Sent, body: Mapping[str, Any]) 
 
 
 def _list_mended(widget: Widget | None, sent: Sent) -> set[str]:
-    """Return the codes of what saving itself mends: the preview and a missing template."""
     if widget is None or sent.path.endswith(JSX_SUFFIX) or "file" in sent.parts:
         return set()
     with suppress(CallError, WidgetError):
@@ -198,7 +196,6 @@ def _list_mended(widget: Widget | None, sent: Sent) -> set[str]:
 
 
 def _place(row: Mapping[str, Any], sent: Sent) -> dict[str, Any]:
-    """Return a finding's row with the part of the files that it is about, and its line there."""
     at = row["at"]
     if row["file"] == "sidecar":
         part = "sidecar"

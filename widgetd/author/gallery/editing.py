@@ -136,5 +136,4 @@ async def json_object(request: Request) -> dict[str, Any]:
 
 
 async def read_arguments(request: Request) -> dict[str, Any] | None:
-    """Return the JSON object of a POST; None for a GET."""
     return await json_object(request) if request.method == "POST" else None

@@ -71,7 +71,6 @@ class Gallery:
     clean: bool = False
 
     def show(self, widget: Widget, key: str) -> ShownState:
-        """Return the arguments of `widget` in the state `key`; finding them takes renders."""
         return states.show_state(widget, key)
 
     def states(self, widget: Widget) -> tuple[State, ...]:
@@ -99,7 +98,6 @@ class Gallery:
         }
 
     def widget(self, request: Request) -> Widget:
-        """Return the widget that the address names; refuse a request where there is none."""
         widgets, tool = caller_of(request).snapshot.widgets, request.path_params["tool"]
         if tool not in widgets:
             raise RefusedError(404, {"error": f"there is no widget '{tool}'"})
@@ -113,5 +111,4 @@ def require(service: T | None) -> T:
 
 
 def mark_of(snapshot: Snapshot) -> str:
-    """Return an identifier of the visible state: widgets and faults."""
     return f"{snapshot.generation}.{snapshot.files}"

@@ -65,11 +65,7 @@ async def events(
 async def _next(
     registry: Registry, known: Snapshot, stop: anyio.Event, replaced: ReplacedRenders
 ) -> tuple[Snapshot, str]:
-    """Wait for a swap, a replaced render or the heartbeat.
-
-    Returns:
-        The new snapshot, or `known`; and the id of the replaced render, or an empty one.
-    """
+    """Wait for another snapshot, the id of a replaced render, or the heartbeat."""
     newer, render_id = known, ""
     with anyio.move_on_after(LIMITS.heartbeat_s):
         async with anyio.create_task_group() as tasks:

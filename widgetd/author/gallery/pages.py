@@ -174,7 +174,6 @@ async def guide_page(gallery: Gallery, request: Request) -> dict[str, Any] | Res
 
 
 async def empty_frame(gallery: Gallery, request: Request) -> Response:
-    """Answer with the page that MCP hosts get, for a tree of no widget."""
     return view_response(request, (), gallery.server.registry.current.theme)
 
 
@@ -214,7 +213,6 @@ async def frame(gallery: Gallery, request: Request) -> Response:
 def view_response(
     request: Request, images: Iterable[str], theme: Theme, program: bytes = b"", script: str = ""
 ) -> Response:
-    """Answer with the view for a frame that may load images from these origins."""
     page = page_of(view_html(), program, theme).replace("</body>", f"{script}</body>")
     return cacheable(request, page.encode(), "text/html", frame_headers(images))
 

@@ -88,7 +88,6 @@ class Problems:
         return self._known[widget]
 
     async def verdict(self, snapshot: Snapshot, widget: Widget) -> Verdict:
-        """Return the worst finding about `widget`, the fault of its file included."""
         if widget.definition.path in snapshot.faults:
             return "fault"
         return "warning" if await self.warnings(widget) else "none"

@@ -25,6 +25,7 @@ from widgetd.base.text_search import compile_pattern
 from widgetd.core.widget.components import load_vocabulary
 from widgetd.server.access.principal import Caller
 from widgetd.server.catalog.snapshot import Snapshot
+from widgetd.server.progress import Progress
 from widgetd.server.web.app import routes
 from widgetd.server.web.static_files import static_files
 
@@ -44,13 +45,14 @@ _NOT_IN_A_PAGE = ("frame-ancestors ", "sandbox ")
 """Directives that are valid only in a header, not in `<meta>`."""
 
 
-def build(gallery: Gallery, folder: Path, base: str) -> int:
+def build(gallery: Gallery, folder: Path, base: str, *, quiet: bool = True) -> int:
     """Write the site of `gallery` and return its number of files.
 
     Args:
         gallery: The gallery.
         folder: Created, or a site that is overwritten.
         base: The path at which it will be served, such as `/widgets/`.
+        quiet: Show no progress.
 
     Raises:
         ConfigError: The folder holds something else (W0002).
@@ -63,10 +65,11 @@ def build(gallery: Gallery, folder: Path, base: str) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     # First, so that a site written in part may be overwritten.
     (folder / MARK).touch()
-    return anyio.run(_write, replace(gallery, built=base), folder)
+    with Progress("build", quiet=quiet) as progress:
+        return anyio.run(_write, replace(gallery, built=base), folder, progress)
 
 
-async def _write(gallery: Gallery, folder: Path) -> int:
+async def _write(gallery: Gallery, folder: Path, progress: Progress) -> int:
     caller, count = Caller(snapshot=gallery.server.registry.current), 0
     answers = {route.path: route.endpoint for route in routes(PAGES, gallery)}
 
@@ -77,7 +80,9 @@ async def _write(gallery: Gallery, folder: Path) -> int:
         file.write_bytes(content)
         count += 1
 
-    for kind, path, parameters in _list_addresses(gallery, caller.snapshot):
+    addresses = list(_list_addresses(gallery, caller.snapshot))
+    progress.total = len(addresses)
+    for kind, path, parameters in addresses:
         address = path.format(**parameters)
         scope = {"type": "http", "method": "GET", "path": address, "path_params": parameters}
         empty = {"query_string": b"", "headers": [], "state": {"caller": caller}}
@@ -87,6 +92,7 @@ async def _write(gallery: Gallery, folder: Path) -> int:
         else:
             quoted = {name: quote(value) for name, value in parameters.items()}
             write(path.format(**quoted), bytes(response.body))
+        progress.advance()
     for name, content in static_files("widgetd.author.gallery").items():
         write(f"gallery/static/{name}", content)
     return count

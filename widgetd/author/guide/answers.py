@@ -303,11 +303,6 @@ _READERS: Mapping[str, Callable[[Widget, AuthorServices, Caller], Any]] = {
 
 
 def _read_file(arguments: Mapping[str, Any]) -> Mapping[str, Any] | str:
-    """Return the object of a file, or its JSX.
-
-    Raises:
-        CallError: The call has both or none (W2002).
-    """
     present = [name for name in ("widget", "jsx") if arguments.get(name) is not None]
     if len(present) != 1:
         problem = "expected either 'widget', the object of a file, or 'jsx', the text of one; "
@@ -368,7 +363,6 @@ def save_confirmation(
 def _draw_save(
     services: AuthorServices, file: str, arguments: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
-    """Return what a save would serve, drawn, and how it differs from what is there."""
     try:
         content, sidecar = _read_file(arguments), str(arguments.get("sidecar") or "")
         built = services.drafts.check(content, sidecar).widget

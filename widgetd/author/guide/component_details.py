@@ -90,12 +90,10 @@ class Examples:
         return self
 
     def users(self, type_: str) -> tuple[Widget, ...]:
-        """Return the first widgets that use the component, by name."""
         with self._lock:
             return tuple(self._widgets[tool] for tool in self._users.get(type_, ())[: LIMITS.users])
 
     def example(self, type_: str) -> Any:
-        """Return a shortened example of the component in one of them; None if there is none."""
         users = self.users(type_)
         cached = self._examples.get(type_)
         if cached is None or cached[0] != users:

@@ -173,7 +173,6 @@ class Reference:
         return SearchIndex(_texts_of_entry).following(self._entries_by_title)
 
     async def prepare(self, snapshot: Snapshot, *, audience: Hashable = None) -> None:
-        """Build the indices in a worker thread before the audience's first search."""
         if audience not in self._examples:
             index = await SYSTEM.threads.run_blocking(self._build, snapshot)
             self._examples.keep(audience, index)

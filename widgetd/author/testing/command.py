@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
+from io import FileIO, TextIOWrapper
 from pathlib import Path
 
 import anyio
@@ -21,6 +22,7 @@ from widgetd.base.files.watch import WatchObserver, watch
 from widgetd.base.system import SYSTEM
 from widgetd.core.widget.naming import JSX_SUFFIX, TESTS_SUFFIX, WIDGET_SUFFIX, slugify, stem
 from widgetd.core.widget.sidecar import SUFFIX
+from widgetd.server.progress import Progress
 
 _FLAGS = (
     "--every-widget",
@@ -56,10 +58,49 @@ def run(
         report: A folder for the page about the run; none without it.
     """
     flags = ["--host", host, "--report", report, *(["--update-widgets"] if update else [])]
-    code = int(pytest.main([*paths, *_FLAGS, *flags, *_own_arguments(pytest_arguments)]))
+    shown = _ShownProgress(is_quiet="-q" in pytest_arguments)
+    is_verbose = any(argument.startswith("-v") for argument in pytest_arguments)
+    if not is_verbose:
+        flags += ["-o", "console_output_style=classic"]
+    arguments = [*paths, *_FLAGS, *flags, *_own_arguments(pytest_arguments)]
+    code = int(pytest.main(arguments, plugins=[] if is_verbose else [shown]))
+    if shown.is_interrupted:
+        raise KeyboardInterrupt
     if code in _EXPLANATIONS:
         print(f"widgetd: {_EXPLANATIONS[code]}", file=sys.stderr)  # noqa: T201 - the command's last line
     return code
+
+
+class _ShownProgress:
+    """A plugin of pytest, which shows progress in place of a letter for each test."""
+
+    def __init__(self, *, is_quiet: bool) -> None:
+        # A copy, because pytest captures standard error while tests run.
+        stream = TextIOWrapper(FileIO(os.dup(2), "w"))
+        self._progress = Progress("test", quiet=is_quiet, stream=stream)
+        self.is_interrupted = False
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        self._progress.total = len(session.items)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
+        self._progress.total = len(ids)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_report_teststatus(self) -> Generator[None, tuple[str, ...], tuple[str, str, str]]:
+        category = (yield)[0]
+        return category, "", ""
+
+    def pytest_runtest_logfinish(self) -> None:
+        self._progress.advance()
+
+    def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
+        self.is_interrupted = isinstance(excinfo.value, KeyboardInterrupt)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self) -> None:
+        self._progress.close(interrupted=self.is_interrupted)
 
 
 def _own_arguments(pytest_arguments: Sequence[str]) -> Sequence[str]:

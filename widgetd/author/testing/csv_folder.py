@@ -34,7 +34,6 @@ _NAMED_ARGUMENT = compile_pattern(r"(?s)\A(\w+)=(.*)")
 
 
 def read_folder(folder: Path) -> Suite:
-    """Read the CSV files in `folder`; what cannot be read is in the suite's `faults`."""
     reader = _CsvReader(folder)
     try:
         return reader.suite()

@@ -219,7 +219,9 @@ class WidgetItem(pytest.Item):
             lines = [f"{file}:{line}:{column}: {error.error.message} [{error.error.code}]"]
             lines += [f"  {_describe_step(error.step)}"]
             lines += [f"  see {display_path(one)}" for one in error.evidence]
-            lines += [f"  | {line}" for line in error.screen.splitlines()]
+            # With -q, which the command doubles, the sentence is enough.
+            if self.config.get_verbosity() > -2:
+                lines += [f"  | {line}" for line in error.screen.splitlines()]
             return "\n".join(lines)
         if isinstance(error, (NotServedError, ConfigError)):
             return str(error)

@@ -63,7 +63,6 @@ class Reporter:
         self._tests.append({**test, **more})
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Write the results, and the page with copies of all evidence; print where that lies."""
         if self._results:
             write_results(self._results, self._results_folder)
         if self._folder is None:

@@ -87,7 +87,6 @@ class Runner:
         return self._servers[key]
 
     def client(self, server: Server, host: HostProfile) -> HostClient:
-        """Return a host's connection to `server`, which lasts as long as the run."""
         if (server, host) not in self._clients:
             connecting = connect_host(server, host.client, declares_apps=host.declares_apps)
             self._clients[server, host] = self._resources.enter_context(

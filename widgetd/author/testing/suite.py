@@ -337,6 +337,5 @@ def to_file_name(text: str) -> str:
 
 
 def display_path(file: Path) -> str:
-    """Return a path relative to the working directory, where the file lies in it."""
     here = Path.cwd()
     return str(file.relative_to(here) if file.is_relative_to(here) else file)

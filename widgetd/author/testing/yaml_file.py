@@ -18,7 +18,6 @@ from widgetd.base.files.inside import read_inside
 
 
 def read_suite(file: Path) -> Suite:
-    """Read a YAML file; what cannot be read is in the suite's `faults` (W4401)."""
     reader = _SuiteReader(file)
     try:
         return reader.suite()

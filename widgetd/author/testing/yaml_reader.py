@@ -41,13 +41,11 @@ class YamlReader:
         self._values_left = LIMITS.values
 
     def locate(self, part: yaml.Node | yaml.Mark | None) -> FileLocation:
-        """Return the place of a part of the file; its beginning without one."""
         mark = getattr(part, "start_mark", part)
         line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
         return FileLocation(self.name, line, column)
 
     def error(self, part: yaml.Node | yaml.Mark | None, problem: str, advice: str) -> WidgetError:
-        """Return the error of a part of the file; of the file as a whole without one."""
         return suite_error(self.locate(part), self._code, problem, advice)
 
     def note(self, part: yaml.Node, problem: str, advice: str) -> None:

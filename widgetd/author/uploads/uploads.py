@@ -269,7 +269,6 @@ class Uploads:
 
 
 def _require_room(served: Snapshot, made: Widget) -> None:
-    """Raise if another file owns the tool name of `made`, or the folder is full."""
     path, owner = made.definition.path, served.widgets.get(made.tool)
     if owner is not None and owner.definition.path != path:
         problem = f"the tool name '{made.tool}' belongs to '{owner.definition.path}'"
@@ -308,11 +307,7 @@ def _write(folder: Folder, files: Mapping[str, bytes], *, replace: bool) -> None
 
 
 def _tool_to_keep(folder: Folder, served: Snapshot, view: Snapshot, name: str) -> str | None:
-    """Return the tool name that a widget at `name` must keep; None if it may have any.
-
-    Raises:
-        RefusedUploadError: The uploader does not see the file there, or may add none.
-    """
+    """Return the tool name that a widget at `name` must keep; None if it may have any."""
     listing = walk(folder, "", WIDGET_SUFFIXES + SIDECAR_SUFFIXES)
     shown = {*view.faults, *(widget.definition.path for widget in view.widgets.values())}
     existing = {*served.entries, *(path.removesuffix(SUFFIX) for path in listing.files)}

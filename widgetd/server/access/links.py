@@ -104,7 +104,6 @@ class Links:
 
 
 def nonce_of(signature: str) -> str:
-    """Return the part of a signature that distinguishes two addresses of a render."""
     return signature.rpartition(".")[2]
 
 

@@ -68,7 +68,6 @@ class Audience:
 
 
 def is_elevated(widget: Widget) -> bool:
-    """Return whether callers need the scope `widgets:elevated` for the widget."""
     return widget.definition.sidecar.permission == "elevated"
 
 
@@ -198,7 +197,6 @@ def _filter(snapshot: Snapshot, audience: Audience) -> Snapshot:
 
 
 def _may_know(snapshot: Snapshot, entry: Entry, audience: Audience) -> bool:
-    """Return whether `audience` may read a file's fault."""
     # The tags and permission of a file without any valid version are unknown.
     if entry.widget is None:
         return audience.selection == EVERYTHING and not entry.may_have_sidecar

@@ -225,7 +225,6 @@ class Catalog:
         return self._current.entries
 
     def _list_moved(self, changes: Changes) -> Iterator[str]:
-        """Yield the files that are absent while a new file has their tool."""
         scanned = self._scan
         for entry in changes.values():
             if entry and entry.widget and not entry.fault:
@@ -255,7 +254,6 @@ class Catalog:
                 yield path, revived
 
     def _recall(self, path: str, entry: Entry | None) -> Pair | None:
-        """Return the last good content of a file, even if the file or its folder was renamed."""
         if self._rollback is None:
             return None
         versions, entries = self._rollback.versions, self._current.entries
@@ -273,7 +271,6 @@ class Catalog:
 
 
 def find_stray_sidecars(paths: Collection[str]) -> Iterator[Finding]:
-    """Yield a finding (W1120) for each sidecar without a widget among `paths`."""
     widgets: tuple[str, ...] | None = None
     for path in paths:
         stem = path.removesuffix(SUFFIX)

@@ -60,7 +60,6 @@ def difference(before: Snapshot, after: Snapshot) -> Change:
 
 
 def breaking_changes(before: Snapshot, after: Snapshot, change: Change) -> Iterator[Finding]:
-    """Yield breaking changes for callers of the changed tools once `after` is served."""
     was, now = before.widgets, after.widgets
     for tool in change.changed:
         # Imported late: the first swap of a start changes nothing, and a start loads no checks.

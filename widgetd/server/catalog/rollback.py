@@ -101,7 +101,6 @@ class Rollback:
         self._merged: tuple[Snapshot, Snapshot] | None = None
 
     def report(self) -> dict[str, str] | None:
-        """Return the rollback for `/status`: `{"generation", "since"}`, or None without one."""
         active = self.active
         if active is None:
             return None
@@ -158,7 +157,6 @@ class Rollback:
         return self._merge(folder)
 
     def _prepare(self, generation: str, folder: Snapshot) -> str:
-        """Load the files of a generation. Return the problem, or nothing."""
         files, loaded = self.versions.files(generation), {}
         if not files:
             return "the history does not have it"

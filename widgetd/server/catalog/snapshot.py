@@ -44,7 +44,6 @@ class Selection:
         return self.admits_labels({widget.tool, *widget.definition.tags})
 
     def admits_labels(self, labels: set[str]) -> bool:
-        """Return whether a widget with these tags and this name is served."""
         return not (labels & self.exclude) and (not self.include or bool(labels & self.include))
 
 
@@ -104,7 +103,6 @@ class SetHash:
 
     @cached_property
     def text(self) -> str:
-        """The hash as 16 hexadecimal digits. Each call names the generation by it."""
         content = self.settings.encode() + self.total.to_bytes(_HASH_BYTES, "big")
         return blake2b(content, digest_size=8).hexdigest()
 
@@ -175,12 +173,10 @@ class Snapshot:
 
     @property
     def stale(self) -> tuple[str, ...]:
-        """Return the tools with a broken file, served in their last good version."""
         return tuple(sorted(tool for tool in map(self._serves, self.faults) if tool))
 
     @property
     def refusals(self) -> tuple[Finding, ...]:
-        """Return the faults of files without a version to serve."""
         return tuple(fault for path, fault in self.faults.items() if not self._serves(path))
 
     def _serves(self, path: str) -> str | None:
@@ -259,7 +255,6 @@ def _list_served(
 def _update_claims(
     claims: Claims, *, removed: Mapping[str, str], added: Mapping[str, str]
 ) -> Mapping[str, tuple[str, ...] | None]:
-    """Return the changed claims by tool name, or None for a name without claims."""
     # Paths alone decide who owns a name, so the order of events does not matter.
     touched: dict[str, set[str]] = {}
     for path, tool in removed.items():

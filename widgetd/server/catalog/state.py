@@ -239,7 +239,6 @@ class StateFolder:
         return False
 
     def _make_folder(self, folder: Path) -> None:
-        """Create `folder`, and remove the access of other users to all our files."""
         if not self._exists(folder):
             # os.makedirs would make the parents with the umask's mode.
             parents = [parent for parent in folder.parents if not self._exists(parent)]
@@ -283,7 +282,6 @@ class StateFolder:
             self._disk.close(descriptor)
 
     def fail(self, name: str, problem: str) -> None:
-        """Log the failure of `name`, once until everything can be kept again."""
         if not self._failing:
             _log.warning("state.failed", path=str(self._path / name), problem=problem)
         self._failing.add(_part(name))

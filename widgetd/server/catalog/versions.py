@@ -125,7 +125,6 @@ class Versions:
         return None if source is None or (beside and sidecar is None) else (source, sidecar)
 
     def list_missing(self, files: Collection[str]) -> Files:
-        """Return the files of the latest generation outside `files`."""
         stored = self._refresh().files
         return {path: key for path, key in stored.items() if path not in files}
 
@@ -199,7 +198,6 @@ class Versions:
         self._stamp = self._state.stamp(LOG)
 
     def _refresh(self) -> _Log:
-        """Return the sum of the log. Read it again after another process wrote it."""
         stamp = self._state.stamp(LOG)
         if self._log is None or self._stamp != stamp:
             self._log, _ = self._read()
@@ -207,7 +205,6 @@ class Versions:
         return self._log
 
     def _store(self, changes: Changes, sources: Mapping[str, Source]) -> bool:
-        """Write the contents of changed files. Return whether all outlive a power cut."""
         written: dict[str, int] = {}
         for path, key in changes.items():
             if key is not None and self._sizes.keys() >= {*key.split("+")}:
@@ -229,7 +226,6 @@ class Versions:
         return True
 
     def _compact(self, log: _Log) -> None:
-        """Remove generations and contents beyond the limits, the oldest first."""
         _, versions = self._read()
         while len(versions) > LIMITS.versions or (
             len(versions) > 1
@@ -329,7 +325,6 @@ def _encode(version: Version, files_hash: SetHash) -> bytes:
 
 
 def _decode(line: bytes) -> Mapping[str, Any]:
-    """Return the record of a line without its end, empty if the line is damaged."""
     try:
         record = orjson.loads(unseal(line) or b"{}")
     except ValueError:

@@ -26,7 +26,6 @@ async def receive_body(receive: Receive, most_bytes: int) -> list[Message]:
 
 
 def replay(messages: Sequence[Message], receive: Receive) -> Receive:
-    """Return a `receive` that first repeats received messages."""
     waiting = iter(messages)
 
     async def again() -> Message:

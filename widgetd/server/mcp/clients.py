@@ -84,7 +84,6 @@ class LegacyClient:
         return self._starts()
 
     async def send(self) -> None:
-        """Send everything queued, including later additions."""
         try:
             while self._due and self.has_stream:
                 method, uri = notification = next(iter(self._due))
@@ -220,7 +219,6 @@ class Clients:
         self._streaming = set()
 
     def stream_opened(self, session: str) -> None:
-        """Note a new standing stream of a legacy session, and send the queue."""
         if self._streaming is not None:
             self._streaming.add(session)
         client = self._sessions.get(session)

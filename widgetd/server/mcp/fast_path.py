@@ -136,7 +136,6 @@ class FastPath:
         self._waiting: dict[tuple[str, str], anyio.CancelScope] = {}
 
     async def __call__(self, scope: asgi.Scope, receive: asgi.Receive, send: asgi.Send) -> None:
-        """Answer a request or pass it on unchanged."""
         messages: list[asgi.Message] = []
         request = await self._receive(scope, receive, messages)
         if request is None:
@@ -186,7 +185,6 @@ class FastPath:
         return self._read(user, headers, messages, profile)
 
     async def _user(self, scope: asgi.Scope, headers: Mapping[bytes, bytes]) -> object:
-        """Return the user, None if no token is needed, or `UNKNOWN` for the app to decide."""
         key = headers.get(b"host", b""), scope.get("server")
         if key not in self._hosts:
             if not await self._host_check(scope):
@@ -309,7 +307,6 @@ class FastPath:
         return self._sessions.in_use(request.session, listener.principal)
 
     async def _respond_unless_cancelled(self, request: Request, receive: asgi.Receive) -> Parts:
-        """Answer a request, or stop when its client cancels it or disconnects."""
         # The SDK answers a cancelled request of a session with this error, too.
         parts = _error(request.id, REQUEST_CANCELLED, "Request cancelled")
         key = request.session, str(request.id)
@@ -374,7 +371,6 @@ def _params_fit(params: object, method: Method) -> bool:
 
 
 def _is_plain_key(key: str) -> bool:
-    """Return whether a key of `_meta` is part of the envelope, or of interest to handlers alone."""
     # Keys without a prefix, as `progressToken` or `traceparent`, and MCP's own keys ask for more
     # than an answer.
     return key in _ENVELOPE or ("/" in key and "mcp" not in key and "modelcontext" not in key)

@@ -27,7 +27,6 @@ _log = get_logger()
 async def call_tool(
     server: Server, name: str, arguments: Mapping[str, Any], caller: Caller
 ) -> Result:
-    """Answer a call. An unexpected exception becomes an error result without its details."""
     try:
         return await server.call(name, arguments, caller)
     except Exception:  # noqa: BLE001 - the boundary of one call: no other may fail with it

@@ -158,7 +158,6 @@ class ToolListings:
         return any(cost > self._list_tokens for cost in accumulate(costs))
 
     def describe(self, snapshot: Snapshot) -> str:
-        """Return why a save changes no list, empty if lists have every widget."""
         if not self._is_auto or self._expose == "tools":
             return ""
         if self._expose == "auto" and not self._exceeds(snapshot):

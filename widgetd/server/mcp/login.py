@@ -63,7 +63,6 @@ class Challenges:
 
 
 def reason_of(scope: asgi.Scope) -> Reason:
-    """Return why an unauthenticated request is refused."""
     authorization = dict(scope["headers"]).get(b"authorization", b"")
     # A browser sends its token as a password.
     sent = authorization.lower().startswith((b"bearer ", b"basic "))

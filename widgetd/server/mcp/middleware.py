@@ -55,8 +55,6 @@ class Requirements(NamedTuple):
 
 
 def middleware_of(server: Server, root: Root) -> sdk.Middleware:
-    """Return the layer around every message to `server` through `root`."""
-
     async def middleware(context: sdk.Context, call_next: sdk.Next) -> Any:
         method, params, request = context.method, context.params or {}, context.request
         user = None if request is None else request.scope.get("user")
@@ -229,7 +227,6 @@ async def _measure(
 async def _admit(
     server: Server, needs: Requirements | None, principal: Principal
 ) -> AsyncIterator[CallError | None]:
-    """Hold a concurrency slot while the block runs, or yield why the message is refused."""
     if needs is None:
         yield None
         return

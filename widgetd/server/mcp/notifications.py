@@ -29,8 +29,6 @@ _log = get_logger()
 
 
 async def notify(server: Server) -> None:
-    """Notify clients and observers of each swap until cancelled."""
-
     def view_notice(before: Snapshot, after: Snapshot, audience: Audience) -> Notice:
         view = server.views.of
         return _compare(server, view(before, audience), view(after, audience))
@@ -51,7 +49,6 @@ async def notify(server: Server) -> None:
 
 
 async def notify_of_renders(server: Server) -> None:
-    """Notify clients of each replaced render, until cancelled."""
     # Without a pause between notices, because updates of a render have a rate limit of their own.
     replaced, renders = ReplacedRenders(), server.store.renders
 

@@ -64,7 +64,6 @@ async def _find_fitting(context: ToolContext[None], data: str, wish: str) -> lis
 
 
 def _list_properties(data: str) -> Iterator[str]:
-    """Yield each property name in `data` once, outer before inner, and nothing without JSON."""
     try:
         waiting: list[Json] = [orjson.loads(data)]
     except orjson.JSONDecodeError:

@@ -71,7 +71,6 @@ class ServedTool(Tool):
         return self.meta or {}
 
     def to_mcp_tool(self, **overrides: Any) -> McpTool:
-        """Return the tool's list entry, without an empty `_meta`."""
         return super().to_mcp_tool(**{"_meta": self.meta or None, **overrides})
 
 
@@ -110,7 +109,6 @@ class WidgetProvider(sdk.MountedProvider):
         return ()
 
     def tool_of_widget(self, widget: Widget) -> ServedTool:
-        """Return a widget's tool, cached without keeping the widget alive."""
         tool = self._tools.get(widget)
         if tool is None:
             tool = self._tools[widget] = self._tool(self._server.entry_fields(widget))
@@ -242,7 +240,6 @@ def complete(
 
 
 def header_schema(server: Server, name: str) -> dict[str, Any] | None:
-    """Return the schema of a tool with arguments in headers, or None for others."""
     # The SDK asks before the middleware runs, so the caller is identified here. Without a check,
     # a schema would tell a stranger of the widget's existence.
     audience = principal_of(auth_context_var.get(), server.options.anonymous).audience

@@ -99,7 +99,6 @@ async def read_of_toolset(
 
 
 def uris(tool: str) -> tuple[str, ...]:
-    """Return the URIs with possible changes of this widget."""
     # Without its page: a changed program has a page at another URI.
     return (_uri(tool), *(_uri(tool, part) for part in PARTS), view_uri(tool), UI_TYPES)
 
@@ -138,7 +137,6 @@ class Resources:
             yield self._page(widget)
 
     def of_all(self, snapshot: Snapshot) -> Iterator[Resource]:
-        """Yield the resources without a widget of their own."""
         types = [
             {
                 "uiType": metadata.ui_type,

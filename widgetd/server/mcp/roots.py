@@ -62,7 +62,6 @@ class Root:
 
     @cached_property
     def prefix(self) -> str:
-        """The namespace before the path of the widgets' URIs, as `ui/`. Empty for most."""
         return sdk.path_prefix(self.mcp, self._provider)
 
     async def notify(self, notice_for: NoticeFor, tasks: TaskGroup) -> int:

@@ -97,7 +97,6 @@ def verify(server: FastMCP) -> None:
 
 
 def protocol_error(error: CallError) -> MCPError:
-    """Return `error` as a JSON-RPC error, for methods without error results."""
     return MCPError(SERVER_ERROR, f"[{error.code}] {error.message}", {"code": error.code})
 
 
@@ -182,7 +181,6 @@ def route_of(app: Any, path: str) -> Any:
 
 
 def wrap_endpoint(route: Any, layer: Callable[[App], Layer]) -> Layer:
-    """Put `layer` around the MCP endpoint of a route, inside authentication."""
     while hasattr(route.app, "app"):
         route = route.app
     route.app = layered = layer(route.app)
@@ -232,7 +230,6 @@ async def end_session(endpoint: Any, session: str) -> None:
 
 
 def sessions_of(endpoint: Any) -> Mapping[str, Any]:
-    """Return the open legacy sessions of the MCP endpoint, through layers around it."""
     manager = _manager(endpoint)
     if manager is None:  # the app never started
         return {}

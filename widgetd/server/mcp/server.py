@@ -163,7 +163,6 @@ class Server:
         return self.roots[0].clients
 
     async def call(self, name: str, arguments: Mapping[str, Any], caller: Caller) -> Result:
-        """Answer a call of a widget or a built-in tool. Errors are results, too."""
         if caller.denied is not None:
             return error_result(caller.denied)
         if name in self.builtin:

@@ -66,7 +66,6 @@ class Sessions:
         self._opening: Counter[str] = Counter()
 
     async def __call__(self, scope: asgi.Scope, receive: asgi.Receive, send: asgi.Send) -> None:
-        """Pass a request on. A request for a new session is subject to the limits."""
         headers = dict(scope.get("headers", ()))
         session = asgi.read_header(headers, b"mcp-session-id")
         version = asgi.read_header(headers, b"mcp-protocol-version")

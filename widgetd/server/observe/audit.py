@@ -135,7 +135,6 @@ class Audit(Observer):
                 self._queue_records()
 
     def _report(self, problem: OSError | None) -> None:
-        """Log once when the disk starts to refuse lines, and once when it accepts them again."""
         if problem is not None and not self._failing:
             _log.warning("audit.failed", problem=problem.strerror)
         elif problem is None and self._failing:
@@ -160,12 +159,10 @@ class Audit(Observer):
 
 @lru_cache(maxsize=1024)
 def _principal(name: str) -> str:
-    """Return a principal's pseudonym, equal in every file, empty for a principal without name."""
     return blake2b(name.encode(), digest_size=6).hexdigest() if name else ""
 
 
 def _shape(widget: Widget | None, arguments: Mapping[str, Any]) -> dict[str, str]:
-    """Return the kind of each declared argument: `{"legs": "array 2"}`."""
     declared = {} if widget is None else widget.schema.advertised.get("properties", {})
     shape = {
         name: f"array {len(value)}"

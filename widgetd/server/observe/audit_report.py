@@ -40,7 +40,6 @@ def read_calls(path: Path) -> Iterator[Row]:
 
 
 def top(calls: Iterable[Row]) -> list[Row]:
-    """Return the most called widgets: `[{"widget", "calls", "errors", "callers"}]`."""
     counted: Counter[str] = Counter()
     errors: Counter[str] = Counter()
     callers: defaultdict[str, set[str]] = defaultdict(set)

@@ -71,7 +71,6 @@ class Health:
 
     @property
     def ready(self) -> bool:
-        """Return whether a load balancer may send clients here."""
         failed = self.upstreams()["failed"] if self.upstreams is not None else 0
         return self.scanned and not self.draining and not failed
 

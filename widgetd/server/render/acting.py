@@ -81,7 +81,6 @@ Answered = tuple[dict[str, Any], StoredRender | None]
 
 
 def press_digest(render_id: str, version: int, action: str, payload: object) -> str:
-    """Return the operation of presses without another identity."""
     parts = [render_id, version, action, payload]
     text = orjson.dumps(parts, option=orjson.OPT_SORT_KEYS, default=dict)
     return blake2b(text, digest_size=16).hexdigest()
@@ -139,7 +138,6 @@ class ActionRunner:
         return repeat_answer(press.action.type, outcome, render), render
 
     async def find_earlier(self, render_id: str, key: str) -> ActionOutcome | None:
-        """Return the outcome of the operation under a client's key, or None without one."""
         record = await self.store.idempotency.recall(_key_of(render_id, key))
         return None if record is None else await self.find_outcome(str(record[_STORED]))
 
@@ -295,7 +293,6 @@ class ActionRunner:
         return outcome
 
     async def _dry_run(self, press: Press, dry: DryRun) -> Answered:
-        """Do everything without a visible effect for others."""
         note, render = press.action.note, press.render
         press.action.request(_arguments(render), press.payload, press.hidden)
         terms = dry.find_terms(note.upstream, note.tool)
@@ -315,7 +312,6 @@ class ActionRunner:
 def repeat_answer(
     action: str, outcome: ActionOutcome, render: StoredRender | None
 ) -> dict[str, Any]:
-    """Return the answer to a press of an operation with a known outcome."""
     return {**_to_answer(action, outcome, render), "repeated": True}
 
 
@@ -347,7 +343,6 @@ def _build_request(press: Press) -> dict[str, Any]:
 
 
 def _describe_change(press: Press, displayed: Mapping[str, Any], newest: Mapping[str, Any]) -> str:
-    """Return the changes of the request since the shown version, without sensitive values."""
     before, after = (
         press.action.request(arguments, press.payload, press.hidden, is_shown=True)
         for arguments in (displayed, newest)

@@ -490,7 +490,6 @@ def _local_mark(widget: Widget, arguments: Mapping[str, Any], state: Mapping[str
 
 
 def _draw_public(widget: Widget, drawing: Render) -> Mapping[str, Any] | None:
-    """Return the tree without sensitive arguments, or None if it cannot be drawn so."""
     sensitive = widget.definition.sidecar.sensitive
     if not sensitive:
         return drawing.tree

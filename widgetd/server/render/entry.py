@@ -62,7 +62,6 @@ def entry(fields: Mapping[str, Any]) -> bytes:
 
 
 def tokens_of_entry(entry: bytes) -> int:
-    """Return the tokens of an entry for a model in every turn."""
     fields = orjson.loads(entry)
     return len(orjson.dumps([fields[part] for part in PARTS_FOR_MODELS])) // CHARACTERS_OF_A_TOKEN
 

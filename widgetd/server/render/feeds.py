@@ -55,7 +55,6 @@ class Feeds:
         raise CallError("W5001", f"{problem}; start widgetd with --upstreams")
 
     def is_at_hand(self, _widget: Widget, _feed: Feed, _arguments: Mapping[str, Any]) -> bool:
-        """Return whether a cached answer would do, without waiting."""
         return True
 
     def following(

@@ -53,7 +53,6 @@ class InlineImages:
         self._cached: OrderedDict[str, tuple[float, bytes]] = OrderedDict()
 
     async def fetch(self, tree: bytes) -> None:
-        """Fetch the images of a tree's JSON. Failures are left out."""
         if not self._origins:
             return
         now = SYSTEM.clock.steady_s()
@@ -103,7 +102,6 @@ class InlineImages:
             self._cached.popitem(last=False)
 
     async def _get(self, client: httpx2.AsyncClient, url: str) -> bytes:
-        """Return the image as a `data:` URI, empty if it is no image, or cannot be had."""
         import httpx2  # noqa: PLC0415 - as above
 
         content = b""

@@ -67,7 +67,6 @@ def table(snapshot: Snapshot) -> str:
 
 
 def _sum_parts(snapshot: Snapshot) -> str:
-    """Write the cost of listing all tools, by parts of an entry."""
     widgets = snapshot.widgets.values()
     entries = [orjson.loads(widget.entry or tool_entry(widget)) for widget in widgets]
     costs = {

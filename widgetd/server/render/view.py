@@ -80,7 +80,6 @@ def frame_headers(image_origins: Iterable[str]) -> dict[str, str]:
 def drawing(
     tree: Mapping[str, Any], *, theme: str, locale: str, title: str, fonts: str = ""
 ) -> str:
-    """Return the page with one widget inside, drawn without a host. See `inline`."""
     json = inline(tree, theme=theme, locale=locale, title=title, fonts=fonts)
     return _with_block(view_html(), INLINE_ID, json)
 

@@ -112,7 +112,6 @@ class Search:
         return unknown_widget(name, caller.snapshot.widgets, similar=similar)
 
     def best_text(self, snapshot: Snapshot, query: str, tool: str) -> str:
-        """Return the best text of a widget for `query`, empty if none does."""
         return self._indices.of(None).following(snapshot.widgets).best_text(query, tool)
 
 

@@ -150,7 +150,6 @@ class SearchIndex(Generic[Document]):
         return best[1] if score(best) else ""
 
     def _read_question(self, question: str) -> Iterable[str]:
-        """Return the words of a query without numbers, and joined neighbours."""
         # The words of an e-mail address are names. The query is about e-mail.
         text = _ADDRESS.sub(" email ", question[:LONGEST_QUESTION])
         spoken = _fold(text)

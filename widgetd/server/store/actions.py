@@ -243,7 +243,6 @@ class LocalActions(Actions):
         return queue
 
     def _make_room(self, owner: str) -> None:
-        """Drop the least recently used idle queue, or a queue of the largest owner."""
         now = self._timer()
         for render_id, queue in self._queues.items():
             if queue.until <= now or not queue.unread:

@@ -296,7 +296,6 @@ class Idempotency:
 
 
 def read_answer(kept: bytes) -> Mapping[str, Any]:
-    """Parse a stored answer. Raise `ValueError` if it is none."""
     answer = orjson.loads(kept)
     if not isinstance(answer, dict):
         raise ValueError("expected an object")  # noqa: TRY004 - the value is wrong, not its type

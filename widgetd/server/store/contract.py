@@ -392,7 +392,6 @@ class Decision:
 
 
 def call_again(code: str, problem: str, hint: str, **more: Any) -> CallError:
-    """Return an error for a call that may succeed later, unchanged, as `hint` says."""
     return CallError(code, f"{problem}; {hint}", recoverable=True, suggestions=(hint,), **more)
 
 

@@ -63,7 +63,6 @@ class RateLimits(ABC):
         return nullcontext(ALLOWED) if most is None else self._hold(principal, most)
 
     def wait(self, principal: str) -> AbstractAsyncContextManager[Decision]:
-        """Hold a place for a stream or wait while the block runs."""
         # They bound connections, so each process counts its own. Callers without a name are one
         # principal, without others to protect.
         most = self._bounds.waits

@@ -44,7 +44,6 @@ class Waiters:
 
     @contextmanager
     def listening(self, listener: Listener) -> Iterator[None]:
-        """Call `listener` within the block with the id of each replaced render."""
         self._listeners.add(listener)
         try:
             yield

@@ -87,7 +87,6 @@ class Guard:
     async def _until_expiry(
         self, principal: Principal, answer: ASGIApp, scope: Scope, receive: Receive, send: Send
     ) -> None:
-        """Answer, and end a stream when its token expires."""
         started = False
 
         async def sending(message: Message) -> None:

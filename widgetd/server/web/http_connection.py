@@ -107,7 +107,6 @@ class HttpConnection(HttpToolsProtocol):
         self._admitted = True
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's own
-        """Take a slot, and set the deadline of the first header."""
         ours = _Transport(transport, self.loop, self.linger)
         super().connection_made(cast("asyncio.Transport", ours))
         self._admitted = self._slots.enter(self, len(self.connections))
@@ -121,7 +120,6 @@ class HttpConnection(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Parse more, and set a deadline while a request is incomplete."""
         if self._lingering or self._refused:
             return
         self._advanced = False
@@ -152,7 +150,6 @@ class HttpConnection(HttpToolsProtocol):
         super().on_header(name, value.strip(b" \t"))
 
     def on_headers_complete(self) -> None:
-        """Check the header, then begin to answer."""
         self._check_header()
         super().on_headers_complete()
         self._disarm()
@@ -317,7 +314,6 @@ class _Transport:
             self._transport.write(self._header)
 
     def close(self) -> None:
-        """Flush, and let the owner close."""
         self._flush()
         self._is_closed = True
         self._linger(self._transport)

@@ -112,7 +112,6 @@ class HttpServer(uvicorn.Server):
         self._ending = anyio.Event()
 
     def end(self) -> None:
-        """Refuse new connections, complete requests in flight, then return from `serve`."""
         self.should_exit = True
         self._ending.set()
 
@@ -136,7 +135,6 @@ class HttpServer(uvicorn.Server):
                 await self._ending.wait()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """End the otherwise endless streams, then shut down."""
         self._before_end()
         await super().shutdown(sockets)
 
@@ -144,7 +142,6 @@ class HttpServer(uvicorn.Server):
 def _handle_exception(
     warning: ThrottledWarning, loop: asyncio.AbstractEventLoop, context: dict[str, Any]
 ) -> None:
-    """Log exceptions outside tasks, a lack of descriptors once per interval."""
     if context["message"] == _NO_DESCRIPTOR:
         warning.count(problem=str(context["exception"]))
     else:

@@ -100,7 +100,6 @@ class Metrics(Observer):
         self._scans.observe(seconds)
 
     def on_swap(self, swap: Swap) -> None:
-        """Count the changes of a swap, and drop the series of removed widgets."""
         change = swap.change
         good, bad = len(change.added) + len(change.changed), len(change.refused)
         self._attempts.inc(good + bad)
@@ -125,7 +124,6 @@ class Metrics(Observer):
                 metric.remove_by_labels({"widget": tool})
 
     def on_call(self, call: CallRecord) -> None:
-        """Count a call, without a label of a widget removed meanwhile."""
         widget = call.tool if call.widget is None else call.widget.tool
         if call.widget is not None and widget not in self._registry.current.widgets:
             widget = ""
@@ -135,7 +133,6 @@ class Metrics(Observer):
             self._limited.labels(_LIMIT_NAMES[call.code]).inc()
 
     def on_render(self, widget: Widget, steps: int) -> None:
-        """Record the steps of a render, unless its widget was removed meanwhile."""
         if widget.tool in self._registry.current.widgets:
             self._steps_of[widget.tool].observe(steps)
 
@@ -162,7 +159,6 @@ class Metrics(Observer):
         self._watch(GaugeMetricFamily, name, meaning, (), lambda: {(): number()})
 
     def watch_upstreams(self, ups: Callable[[], Mapping[str, bool]]) -> None:
-        """Export the readiness of upstreams, and count their calls."""
         self._watch(
             GaugeMetricFamily,
             "upstream_up",

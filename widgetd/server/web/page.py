@@ -151,7 +151,6 @@ def caller_of(request: Request) -> Caller:
 
 
 def own_origins(request: Request) -> tuple[str, str]:
-    """Return the origins of our own pages, as their browser would name them."""
     host = request.headers.get("host", "")
     return f"http://{host}", f"https://{host}"
 

@@ -70,7 +70,6 @@ async def status_page(daemon: Daemon, request: Request) -> Response | dict[str, 
 
 
 async def metrics_page(daemon: Daemon, request: Request) -> Response:
-    """Show the metrics in the scraper's format."""
     server = daemon.server
     # On a port of its own, metrics have no guard.
     caller: Caller | None = getattr(request.state, "caller", None)
@@ -128,7 +127,6 @@ async def update(daemon: Daemon, request: Request) -> Response:
 
 
 async def _body(request: Request) -> bytes:
-    """Return the body. Raise W2008 if it is too long, and W2009 if it ended early."""
     try:
         body = await body_of(request, LIMITS.arguments_bytes)
     except RefusedError as error:
@@ -205,6 +203,5 @@ def daemon_routes(daemon: Daemon, guard: Guard, *, metrics: bool) -> list[PageRo
 
 
 def metrics_app(daemon: Daemon) -> Starlette:
-    """Build an app with nothing but `/metrics`, on a port of its own."""
     pages = routes([METRICS_PAGE], daemon)
     return Starlette(routes=pages, middleware=[Middleware(CrossSiteGuard, routes=pages)])

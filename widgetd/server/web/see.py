@@ -85,7 +85,6 @@ class OpenRender:
 
 
 async def page(see: See, request: Request) -> Response:
-    """Answer with the page, the same for every address. Its script opens the render."""
     try:
         await _open(see, request)
     except RefusedError:
@@ -125,7 +124,6 @@ async def open_render(see: See, request: Request) -> Response:
 
 
 async def call(see: See, request: Request) -> dict[str, Any]:
-    """Call a page's tool for this render, and answer with the tool's result."""
     arguments, tool = await _json(request), request.path_params["tool"]
     opened = await _open(see, request)
     if tool not in _TOOLS:
@@ -136,7 +134,6 @@ async def call(see: See, request: Request) -> dict[str, Any]:
 
 
 async def frame(see: See, request: Request) -> Response:
-    """Answer with the view, free to load the widget's images."""
     opened = await _open(see, request)
     widget = opened.caller.snapshot.widgets.get(opened.render.tool)
     program = b"" if widget is None else program_or_empty(widget)

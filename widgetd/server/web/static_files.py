@@ -23,7 +23,6 @@ _SHARED = ("element.js", "gallery.css", "host.js", "markdown.js")
 
 @cache
 def static_files(package: str, folder: str = "static") -> Mapping[str, bytes]:
-    """Return by name the files of a package's folder, and the common files of pages."""
     own = (files(package) / folder).iterdir()
     shared = [files("widgetd.view") / name for name in _SHARED]
     return {file.name: file.read_bytes() for file in (*own, *shared)}

@@ -30,7 +30,6 @@ def html(template: str, context: Mapping[str, Any]) -> str:
 
 @cache
 def inline_stylesheet() -> Markup:
-    """Return the gallery's stylesheet, for pages without a gallery to fetch it from."""
     css = files("widgetd.view") / "gallery.css"
     return Markup(css.read_text(encoding="utf-8"))  # noqa: S704 - it is ours
 
@@ -80,6 +79,5 @@ def _json(value: Any, option: int = 0) -> str:
 
 
 def _pretty_json(value: Any) -> Markup:
-    """Return indented JSON with its keys in `<b>`, coloured by the stylesheet."""
     escaped = str(escape(_json(value, orjson.OPT_INDENT_2)))
     return Markup(_KEY.sub(r"\1<b>\2</b>: ", escaped))  # noqa: S704 - the tags are ours

@@ -56,14 +56,11 @@ class Keyword:
 
     @cached_property
     def parameters(self) -> tuple[inspect.Parameter, ...]:
-        """The parameters besides the stage."""
         signature = inspect.signature(self.function, eval_str=True)
         return tuple(signature.parameters.values())[1:]
 
     @cached_property
     def _adapter(self) -> TypeAdapter[Any]:
-        """A validator that checks arguments as a call of the function would, and returns them."""
-
         def collect(**arguments: Any) -> dict[str, Any]:
             return arguments
 

@@ -305,7 +305,6 @@ async def _consume_event(
     expected: object,
     fits: Callable[[Mapping[str, Any]], bool],
 ) -> Mapping[str, Any]:
-    """Wait for the first event of these kinds that fits and that no step has consumed."""
     until = anyio.current_time() + stage.left_s
     while True:
         events = [one for one in stage.events if one["kind"] in kinds]

@@ -118,7 +118,6 @@ async def widget_action(context: ToolContext[None], arguments: Mapping[str, Any]
 
 
 async def _press(context: ToolContext[None], press: Press) -> Result:
-    """Run the press of a bound action. If the render has changed, show its present version."""
     try:
         return _shown_result(context, *await _action_runner(context).press(press))
     except CallError as error:
@@ -130,7 +129,6 @@ async def _press(context: ToolContext[None], press: Press) -> Result:
 
 
 async def _find_earlier(context: ToolContext[None], arguments: Mapping[str, Any]) -> Result | None:
-    """Return the earlier answer under the client's key, or None if the key is new."""
     render_id, key = arguments["render_id"], arguments.get("idempotency_key", "")
     if not key:
         return None
@@ -246,7 +244,6 @@ async def find_last_action(store: Store, render_id: str, version: int) -> str:
 
 
 def _invalid(problems: Iterable[tuple[str, str]]) -> dict[str, Any]:
-    """Return the problems by field name, for the page to show beside the fields."""
     errors: dict[str, list[str]] = {}
     for field, problem in problems:
         errors.setdefault(field, []).append(problem)
@@ -254,7 +251,6 @@ def _invalid(problems: Iterable[tuple[str, str]]) -> dict[str, Any]:
 
 
 def _with_object(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Wrap a payload other than an object. Authors may write any JSON value."""
     if "payload" not in arguments:
         return arguments
     return {**arguments, "payload": to_object(arguments["payload"])}

@@ -107,7 +107,6 @@ def rename_arguments(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _show_render_example(context: ToolContext[None]) -> Mapping[str, Any] | None:
-    """Return a call of the first widget by its author's example."""
     for widget in context.caller.snapshot.widgets.values():
         return {"name": widget.tool, "arguments": widget.call_example or {}}
     return None

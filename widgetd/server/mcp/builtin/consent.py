@@ -48,7 +48,6 @@ async def ask_by_card(
     arguments: Mapping[str, Any],
     question: ConsentQuestion,
 ) -> Result:
-    """Store the call, and return the card for the user to allow it."""
     parts = await SYSTEM.threads.run_blocking(question.draw)
     call = {"tool": tool.name, "arguments": arguments}
     owner = context.caller.principal.name

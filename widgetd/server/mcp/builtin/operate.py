@@ -105,7 +105,6 @@ async def get_logs(context: ToolContext[Operations], arguments: Mapping[str, Any
 
 
 def _concerns(fields: Mapping[str, Any], about: set[str]) -> bool:
-    """Return whether an event names the widget: by itself, or as a tool of a swap."""
     tools = fields.get("tools")
     named = [str(fields.get(key)) for key in _NAMING]
     return not about.isdisjoint(named + tools if isinstance(tools, list) else named)
@@ -134,7 +133,6 @@ def _since(text: str) -> float:
 
 
 def _redact(fields: Mapping[str, Any], visible: frozenset[str]) -> Mapping[str, Any]:
-    """Replace the names of widgets outside `visible` and drop texts that may mention them."""
     named = [fields[key] for key in _NAMING if isinstance(fields.get(key), str)]
     if all(name in visible for name in named):
         return fields if named else {k: v for k, v in fields.items() if not _is_prose(k, v)}

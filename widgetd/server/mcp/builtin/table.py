@@ -60,7 +60,6 @@ class ToolContext(Generic[Services]):
     observers: Sequence[Observer] = ()
 
     def of(self, toolset: str) -> ToolContext[Any]:
-        """Return the context of a tool or resource of `toolset`."""
         services: Any = self.toolsets.get(toolset)
         return replace(self, services=services)
 
@@ -79,7 +78,6 @@ class ConsentQuestion:
     hidden: Sequence[str] = ()
 
     def select(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the arguments for the person."""
         return {name: arguments[name] for name in arguments if name not in self.hidden}
 
 
@@ -316,7 +314,6 @@ class ReservedNames(Container[str]):
 def closed_object(
     properties: Mapping[str, Any], *, required: Sequence[str] = ()
 ) -> Mapping[str, Any]:
-    """Return the schema of an object with these properties and no others."""
     needed = {"required": list(required)} if required else {}
     return {"type": "object", "properties": properties, **needed, "additionalProperties": False}
 

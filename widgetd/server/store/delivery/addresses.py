@@ -46,7 +46,6 @@ async def pin_address(request: Request, *, allow_private: bool) -> None:
 
 
 def tls_context() -> ssl.SSLContext:
-    """Return the trusted authorities of this machine, for all clients."""
     # Changed files are read again. Reading takes 25 ms, which each client would spend in the
     # event loop.
     paths = ssl.get_default_verify_paths()

@@ -55,7 +55,6 @@ class Forwarder:
         store.actions.listeners.append(self._accept)
 
     async def forward(self) -> None:
-        """Send actions until all before `finish` are sent, or until cancelled."""
         try:
             async with Client() as client, anyio.create_task_group() as tasks:
                 async for render_id, action in self._deliveries:

@@ -208,7 +208,6 @@ class SharedActions(Actions):
 
 
 def oldest_of(some: tuple[Action, ...], others: tuple[Action, ...]) -> tuple[Action, ...]:
-    """Return the actions of a queue before all actions of the other queue."""
     if not (some and others):
         return some or others
     # The rest waits for the next response, so the order holds over both queues.
