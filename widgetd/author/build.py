@@ -87,7 +87,7 @@ def build_parts(options: AuthorOptions, host: WingHost) -> AuthorParts:
         from widgetd.author.browser.sessions import BrowserSessions  # noqa: PLC0415
 
         tools["sessions"] = sessions = BrowserSessions(
-            host.server, chromium=chromium, limits=limits
+            host.server, chromium=chromium, limits=limits, charge=charge
         )
         tasks.append(sessions.run)
         host.sections["sessions"] = lambda: sessions.count

@@ -30,7 +30,7 @@ from widgetd.author.browser.chromium import (
     driver_errors,
     new_context,
 )
-from widgetd.author.browser.limits import LIMITS, BrowserLimits, compute_share
+from widgetd.author.browser.limits import LIMITS, BrowserLimits, Charge, compute_share, no_charge
 from widgetd.author.browser.picture import Format, Picture, Screenshot
 from widgetd.author.browser.targets import locate
 from widgetd.base.errors import CallError, ConfigError
@@ -218,10 +218,6 @@ class Places:
                 self._shares.pop(owner, None)
 
 
-async def _charge_nothing(_owner: str, _cost: int) -> None:
-    """Charge nothing, where only the user of this machine takes pictures."""
-
-
 class Camera:
     """Takes pictures in one browser, which stays open meanwhile.
 
@@ -237,7 +233,7 @@ class Camera:
         *,
         limits: BrowserLimits = LIMITS,
         clock: Callable[[], float] = SYSTEM.clock.steady_s,
-        charge: Callable[[str, int], Awaitable[None]] = _charge_nothing,
+        charge: Charge = no_charge,
         theme: Callable[[], Theme] = lambda: NO_THEME,
     ) -> None:
         self._chromium = chromium
@@ -348,19 +344,21 @@ class Camera:
         await self._charge(owner, 10 * self._limits.picture_cost)
         pictures = []
         for state in list_states(widget):
-            with suppress(CallError):  # a state that the template cannot draw has no row
+            try:
                 tree = show_state(widget, state.key).tree(widget)
-                for theme, width in product(THEMES, GRID_WIDTHS_PX):
-                    screenshot = Screenshot(
-                        tree=tree,
-                        title=widget.definition.title,
-                        theme=theme,
-                        width=width,
-                        scale=1.0,
-                        locale=state.locale or "en-US",
-                    )
-                    name = f"{state.label}, {theme}, {width}"
-                    pictures.append((name, await self._take(screenshot, owner)))
+            except CallError:  # a state that the template cannot draw has no row
+                continue
+            for theme, width in product(THEMES, GRID_WIDTHS_PX):
+                screenshot = Screenshot(
+                    tree=tree,
+                    title=widget.definition.title,
+                    theme=theme,
+                    width=width,
+                    scale=1.0,
+                    locale=state.locale or "en-US",
+                )
+                name = f"{state.label}, {theme}, {width}"
+                pictures.append((name, await self._take(screenshot, owner)))
         columns = " ".join(f"{width}px" for width in GRID_WIDTHS_PX * len(THEMES))
         layout = f"display: grid; gap: 0 24px; grid-template-columns: {columns}"
         room = sum(width + 24 for width in GRID_WIDTHS_PX) * len(THEMES) + 2 * _MARGIN_PX
@@ -419,7 +417,6 @@ class Camera:
 
     @asynccontextmanager
     async def _place(self, owner: str) -> AsyncIterator[None]:
-        """Hold one of the places in which pages are drawn, as long as drawing may take."""
         try:
             async with self._places.hold(owner):
                 await self._chromium.browser()  # its start does not count as the picture's time

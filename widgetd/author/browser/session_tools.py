@@ -209,12 +209,12 @@ async def read_part(context: ToolContext[BrowserSessions], value: str) -> str | 
         return sessions.trace(session_id, context.caller.principal.name)
     try:
         session = _session(context, session_id)
-        if part == "screen":
-            return await sessions.read(session, "The screen", Stage.screen)
-        if part == "picture.png":
-            return await sessions.read(session, "A picture", Stage.page_picture)
     except CallError:
         return None
+    if part == "screen":
+        return await sessions.read(session, "The screen", Stage.screen)
+    if part == "picture.png":
+        return await sessions.read(session, "A picture", Stage.page_picture)
     entries = {"events": session.stage.events, "console": session.stage.console}.get(part)
     return None if entries is None else orjson.dumps(entries).decode()
 

@@ -27,7 +27,7 @@ from anyio.abc import TaskGroup
 from widgetd.author.browser.chromium import Chromium, Theme
 from widgetd.author.browser.keywords import Keyword
 from widgetd.author.browser.keywords.show import set_theme, set_width
-from widgetd.author.browser.limits import LIMITS, BrowserLimits, compute_share
+from widgetd.author.browser.limits import LIMITS, BrowserLimits, Charge, compute_share, no_charge
 from widgetd.author.browser.stage import Stage
 from widgetd.author.browser.steps import ENDINGS, ask, browser_ended, is_gone, perform
 from widgetd.author.browser.traces import Traces
@@ -97,6 +97,7 @@ class BrowserSessions:
     server: Server
     chromium: Chromium = field(default_factory=Chromium)
     limits: BrowserLimits = LIMITS
+    charge: Charge = no_charge
     clock: Callable[[], float] = SYSTEM.clock.steady_s
     _open: dict[str, Session] = field(default_factory=dict)
     _traces: Traces = field(init=False)
@@ -196,6 +197,7 @@ class BrowserSessions:
         else:
             self._spare, stage.caller = None, caller
             self.chromium.spare.discard(stage.context)
+        stage.charge = self.charge
 
         async def prepare() -> None:
             await set_theme(stage, theme)

@@ -29,7 +29,7 @@ from widgetd.author.browser.chromium import (
     driver_errors,
     new_context,
 )
-from widgetd.author.browser.limits import LIMITS, BrowserLimits
+from widgetd.author.browser.limits import LIMITS, BrowserLimits, Charge, no_charge
 from widgetd.author.browser.targets import NOWHERE, Target, locate, locators
 from widgetd.base.errors import CallError
 from widgetd.core.schema.json_values import to_json
@@ -152,6 +152,7 @@ class Stage:
         consumed: Numbers of the events that a step expected already.
         secret: Something with sensitive fields was shown, so that no trace may be stored.
         dry_run: Answers actions in place of upstreams: no session and no test calls one.
+        charge: Charges the caller for a picture, or raises W2201.
     """
 
     context: BrowserContext
@@ -176,6 +177,7 @@ class Stage:
     on_event: Callable[[], None] = field(default=lambda: None)
     dry_run: DryRun = field(default_factory=DryRun)
     limits: BrowserLimits = LIMITS
+    charge: Charge = no_charge
     _emitted: anyio.Event = field(default_factory=anyio.Event)
     _event_sizes: list[int] = field(default_factory=list)
 
@@ -252,10 +254,15 @@ class Stage:
     async def screen(self) -> str:
         return await self.page.aria_snapshot(mode="ai")
 
+    async def pay(self) -> None:
+        await self.charge(self.caller.principal.name, self.limits.picture_cost)
+
     async def page_picture(self) -> bytes:
+        await self.pay()
         return await self.page.screenshot(full_page=True)
 
     async def picture(self, target: Target = NOWHERE) -> bytes:
+        await self.pay()
         located = await self.find(target) if target else self.page.locator("iframe")
         timeout = self.left_ms
         return await located.screenshot(animations="disabled", caret="hide", timeout=timeout)

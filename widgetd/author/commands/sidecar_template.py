@@ -126,7 +126,6 @@ def sidecar_text(widget: Widget) -> str:
 
 
 def _without_nulls(value: Any) -> Any:
-    """Remove nulls, which TOML lacks; an absent argument means the same."""
     if isinstance(value, Mapping):
         return {k: _without_nulls(v) for k, v in value.items() if v is not None}
     if isinstance(value, list):

@@ -119,7 +119,6 @@ class ArgumentTypes:
         return not found or bool(found.get("nullable")) or not {"type", "enum"} & found.keys()
 
     def _resolve(self, found: Any) -> Type:
-        """Return a schema without references; a choice of one type and null is nullable."""
         for _ in range(8):  # references may go in a circle
             if not isinstance(found, Mapping) or "$ref" not in found:
                 break

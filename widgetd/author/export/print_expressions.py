@@ -397,7 +397,6 @@ class ExpressionPrinter:
         return f"({' ~ '.join(texts)})"
 
     def _part(self, expr: Expr, *, is_shown: bool) -> str:
-        """Print what a text shows of a value: nothing where it is absent."""
         expr = self.settle(expr)
         name, operands = name_of(expr), operands_of(expr)
         if name == "<>":
@@ -491,7 +490,6 @@ class ExpressionPrinter:
         return f"loop.{member}"
 
     def _index(self, op: Op, _otherwise: str) -> str:
-        """Print the index that the exporter forgot to bind, unless an argument has its name."""
         slot, loop = op.operands
         if self.types.type_of(slot):
             return self.expression(slot)

@@ -51,8 +51,6 @@ _SINGLE: Final = frozenset({"{", "js{}", "#", "~", "js`"})
 
 
 class _TemplatePrinter(ExpressionPrinter):
-    """Prints values as JSON with Jinja in it."""
-
     def __init__(self, program: Program, schema: Mapping[str, Any]) -> None:
         super().__init__(program, schema)
         self._wanted = program.names
@@ -118,7 +116,6 @@ class _TemplatePrinter(ExpressionPrinter):
         return f"{{{self._entries(entries)}}}"
 
     def _entries(self, entries: Iterable[Op]) -> str:
-        """Print the entries of an object; the conditional ones follow the others."""
         parts: list[str] = []
         conditional = ""
         for each in entries:

@@ -52,7 +52,6 @@ def _read(body: Body, around: str = "") -> Expr:
 
 
 def _parts(body: Body) -> Iterator[str | Op]:
-    """Yield the texts and operations of a body, without those that write commas alone."""
     for op in body:
         for part in op.operands if op.name == "out" else (op,):
             if part.name == "data":
@@ -82,8 +81,6 @@ class _Object(list[tuple[str, Any]]):
 
 
 class _Reader:
-    """A text of JSON with marks, and the operations that these stand for."""
-
     def __init__(self) -> None:
         self.text = ""
         self._ops: list[Op] = []
@@ -161,7 +158,6 @@ def _alternate(texts: list[str], parts: list[Expr]) -> Iterator[Expr]:
 
 
 def _choose(op: Op, around: str) -> Any:
-    """Return a condition of values, or of items or entries, which then is one of them."""
     *branches, last = op.operands
     is_inner = around in {"[]", "{}"}
     result = _read(last, around).operands if is_inner else _read(last, around)

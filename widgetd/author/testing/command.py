@@ -104,7 +104,6 @@ class _ShownProgress:
 
 
 def _own_arguments(pytest_arguments: Sequence[str]) -> Sequence[str]:
-    """Return the user's arguments, with a dot for each test and no `conftest.py` by default."""
     is_trusted = any(one.startswith("--confcutdir") for one in pytest_arguments)
     verbosity = () if "-v" in pytest_arguments else ("-q",)
     return [*verbosity, *pytest_arguments, *(() if is_trusted else ("--noconftest",))]

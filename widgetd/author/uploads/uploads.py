@@ -368,7 +368,6 @@ def _exists(name: str) -> RefusedUploadError:
 
 
 def _not_visible(name: str) -> RefusedUploadError:
-    """Return the one answer to all that would touch or reveal a hidden widget."""
     problem = "this token replaces what it sees, under the tool name that it has, and adds nothing"
     advice = "take one that sees every widget"
     return _refusal("forbidden", name, problem, advice, code="W1010")

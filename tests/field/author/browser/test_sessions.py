@@ -20,7 +20,7 @@ from tests.support.daemons import serving
 from tests.system.upstreams.servers import until
 from widgetd.author.browser.chromium import Chromium
 from widgetd.author.browser.keywords import find_keyword
-from widgetd.author.browser.limits import BrowserLimits
+from widgetd.author.browser.limits import LIMITS, BrowserLimits
 from widgetd.author.browser.session_tools import do_in_session
 from widgetd.author.browser.sessions import BrowserSessions
 from widgetd.author.browser.stage import Stage
@@ -328,3 +328,25 @@ async def test_failed_start_leaves_nothing_open(tmp_path: Path) -> None:
                         locale="en-US",
                     )
             assert (await sessions.chromium.browser()).contexts == []
+
+
+async def test_every_picture_of_a_session_is_charged_to_its_owner(tmp_path: Path) -> None:
+    charged: list[tuple[str, int]] = []
+
+    async def charge(owner: str, cost: int) -> None:
+        if len(charged) == 4:
+            raise CallError("W2201", "too many", recoverable=True)
+        charged.append((owner, cost))
+
+    async with sessions_over(tmp_path, charge=charge) as sessions:
+        session = await started(sessions, "ann")
+        assert charged == []
+        looks = steps(("Picture", {}), ("Picture", {"target": "field=note"}))
+        await sessions.do(session, [*looks, *steps(("Expect Accessible", {}))], 20)
+        await sessions.read(session, "A picture", Stage.page_picture)
+        assert charged == [("ann", LIMITS.picture_cost)] * 4
+
+        [refused] = await sessions.do(session, looks, 20)
+        assert refused.error is not None
+        assert refused.error.code == "W2201"
+        assert sessions.owned_by("ann") == (session,)

@@ -240,6 +240,7 @@ async def expect_accessible(stage: Stage) -> None:
     """Expect no violation that axe finds, and nothing wider than the frame."""
     await stage.settle()
     frame = stage.inner_frame
+    await stage.pay()
     violations = await axe.find_violations(frame, code="W4203")
     if violations:
         listed = [f"{one['rule']} at {one['element'][:160]}" for one in violations]
