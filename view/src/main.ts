@@ -8,21 +8,20 @@ import { readInline } from "./app/inline";
 import { openWindow } from "./app/link";
 import { announceReady } from "./app/ready";
 import { Screen } from "./app/screen";
-import { NO_PROBLEMS } from "./app/stage";
-import { NO_CONTEXT, type View } from "./app/view";
+import { IDLE } from "./app/stage";
+import type { View } from "./app/view";
 import { Host } from "./host/host";
 import { Rpc } from "./host/rpc";
 
-const ALONE: Partial<View> = {
-  notice: { kind: "info", text: "A widget appears here once an MCP host opens this page." },
-};
+const ALONE = "A widget appears here once an MCP host opens this page.";
 
 const stage = document.getElementById("stage");
 if (stage) start(stage);
 
 function start(element: HTMLElement): void {
   const inline = readInline();
-  if (window.parent === window) preview(element, inline ?? ALONE);
+  if (window.parent === window)
+    preview(element, inline ?? { notice: { kind: "info", text: ALONE } });
   else {
     const host = new Host(new Rpc(window.parent));
     void new Embedded(element, host, readProgram()).start(inline ?? {});
@@ -30,29 +29,15 @@ function start(element: HTMLElement): void {
   if (inline) void announceReady();
 }
 
-/** The state of a page before its next widget is read. */
-const BLANK = {
-  tree: undefined,
-  icons: {},
-  notice: undefined,
-  context: NO_CONTEXT,
-  palette: {},
-} as const;
-
 /** Shows the widget with working controls whose actions go nowhere. */
 function preview(element: HTMLElement, view: Partial<View>): void {
-  const screen = new Screen(element, {
-    can: () => true,
-    isLocal: () => false,
-    act: async () => NO_PROBLEMS,
-    openLink: (url) => void openWindow(url),
-  });
+  const screen = new Screen(element, { ...IDLE, openLink: (url) => void openWindow(url) });
   screen.update(view);
   // A camera puts one widget after the other into the page; each is drawn as if it were the first.
   document.addEventListener("widgetd:redraw", () => {
     delete document.documentElement.dataset.ready;
     screen.clear();
-    screen.update({ ...BLANK, ...readInline() });
+    screen.update(readInline() ?? {});
     void announceReady();
   });
 }

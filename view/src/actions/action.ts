@@ -5,24 +5,18 @@ import { flag, oneOf, type Props, type Reader, record, text } from "../tree/read
 
 const asGiven: Reader<unknown> = (value) => value;
 
-const actionRecord = record({
-  type: text,
-  payload: asGiven,
-  handler: oneOf(["client", "server"], "server"),
-  loadingBehavior: oneOf(["auto", "none", "self", "container"], "auto"),
-  streaming: flag(true),
-});
-
-export type Action = Props<typeof actionRecord.schema>;
-
-/** Reads an action; one without a type is none. */
-export const action = Object.assign(
-  ((value, around) => {
-    const given = actionRecord(value, around);
-    return given?.type ? given : undefined;
-  }) satisfies Reader<Action | undefined>,
-  { schema: actionRecord.schema },
+export const action = record(
+  {
+    type: text,
+    payload: asGiven,
+    handler: oneOf(["client", "server"], "server"),
+    loadingBehavior: oneOf(["auto", "none", "self", "container"], "auto"),
+    streaming: flag(true),
+  },
+  { needed: "type" },
 );
+
+export type Action = Props<typeof action.schema>;
 
 /** Returns the label of the control that takes an action of this type, other than by a change. */
 export function findLabel(tree: unknown, type: string): string | undefined {

@@ -3,13 +3,11 @@
 import { type ComponentChildren, createContext } from "preact";
 import { useCallback, useContext, useMemo, useState } from "preact/hooks";
 
-export interface Container {
-  readonly busy: boolean;
-  /** Keeps the container busy until `done` settles. */
-  hold(done: Promise<unknown>): void;
-}
-
-export const ContainerContext = createContext<Container>({ busy: false, hold: () => {} });
+/** Whether the container is busy, and what keeps it so until a promise settles. */
+export const ContainerContext = createContext({
+  busy: false,
+  hold: (_done: Promise<unknown>): void => {},
+});
 
 /** Makes a container of the component that calls it; `wrap` provides it to what is inside. */
 export function useContainer() {

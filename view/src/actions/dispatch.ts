@@ -6,7 +6,7 @@
  * without tools gets a message.
  */
 
-import { type ActionOutcome, type ActionRequest, NO_PROBLEMS } from "../app/stage";
+import { type ActionRequest, NO_PROBLEMS, type Problems } from "../app/stage";
 import type { Notice } from "../app/view";
 import { type Ability, Failure, type Host } from "../host/host";
 import type { Rendered } from "../host/result";
@@ -44,7 +44,7 @@ export interface Surface {
 interface Task {
   readonly what: string;
   readonly key: string;
-  underWay: Promise<ActionOutcome> | undefined;
+  underWay: Promise<Problems> | undefined;
   tries: number;
   /** The model has heard of it. */
   isReported: boolean;
@@ -77,7 +77,7 @@ export class Dispatcher {
    * action: it is not sent while the first is under way, and later with the key of the first. The
    * key is made of these alone, so that a view which is mounted again cannot take it twice.
    */
-  send(request: ActionRequest): Promise<ActionOutcome> {
+  send(request: ActionRequest): Promise<Problems> {
     const task = this.#findTask(request);
     task.underWay ??= this.#attempt(request, task).finally(() => {
       task.underWay = undefined;
@@ -105,15 +105,15 @@ export class Dispatcher {
     if (this.#tasks.size > REMEMBERED && oldest !== undefined) this.#tasks.delete(oldest);
   }
 
-  async #attempt(request: ActionRequest, task: Task): Promise<ActionOutcome> {
+  async #attempt(request: ActionRequest, task: Task): Promise<Problems> {
     const route = this.#route(request.action);
     const quiet = request.isChange || route === "link";
     if (!quiet) this.#sayBusy(request);
     try {
-      const outcome = await this.#dispatch(route, request, task);
-      if (Object.keys(outcome.problems).length) this.#fail(request, MISFIT);
+      const problems = await this.#dispatch(route, request, task);
+      if (Object.keys(problems).length) this.#fail(request, MISFIT);
       else if (!quiet && route !== "tool") this.#confirm(request);
-      return outcome;
+      return problems;
     } catch (error) {
       const known = error instanceof Failure;
       const detail = String(known ? (error.cause ?? error.message) : error);
@@ -136,17 +136,18 @@ export class Dispatcher {
     this.#surface.say({ kind: "problem", text });
   }
 
-  async #dispatch(route: Route, request: ActionRequest, task: Task): Promise<ActionOutcome> {
+  async #dispatch(route: Route, request: ActionRequest, task: Task): Promise<Problems> {
     if (route === "link") await this.#host.openLink(findLink(request.action) ?? "");
     else if (route === "tool") return this.#callWithFallback(request, task);
     else if (!task.isReported && route === "message") await this.#sendMessage(request, task);
-    else if (!task.isReported && route === "context") await this.#updateContext(request);
+    else if (!task.isReported && route === "context")
+      await this.#updateContext(request, this.#describeRequest(request));
     task.isReported = true;
     return NO_PROBLEMS;
   }
 
   /** Calls the tool; a host that refuses that hears a message, as one without tools. */
-  async #callWithFallback(request: ActionRequest, task: Task): Promise<ActionOutcome> {
+  async #callWithFallback(request: ActionRequest, task: Task): Promise<Problems> {
     try {
       return await this.#call(request, task);
     } catch (error) {
@@ -168,7 +169,7 @@ export class Dispatcher {
     if (renderId) writeJournal({ key, renderId, version: this.#surface.version(), type });
   }
 
-  async #call(request: ActionRequest, task: Task, token = ""): Promise<ActionOutcome> {
+  async #call(request: ActionRequest, task: Task, token = ""): Promise<Problems> {
     const { action, payload } = request;
     task.tries += 1;
     const result = await this.#host.callTool(ACTION_TOOL, {
@@ -189,32 +190,27 @@ export class Dispatcher {
       this.#sayBusy(request);
       return this.#call(request, task, result.token);
     }
-    if (Object.keys(problems).length > 0) return { problems };
+    if (Object.keys(problems).length > 0) return problems;
     if (result.isForeign) throw new Refusal(result.reason, { cause: result.text });
     if (result.isError) throw new Failure(result.reason, { cause: result.text });
     // Before the model hears of it: the host may take long for that.
     if (!request.isChange) this.#confirm(request);
     // Another mount of the view has told the model.
     const isKnown = result.repeated && task.tries === 1;
-    if (!task.isReported && !isKnown) await this.#reportResult(request, result.line);
+    const line = result.line ?? this.#describeRequest(request);
+    if (!task.isReported && !isKnown) await this.#reportResult(request, line);
     task.isReported = true;
     return NO_PROBLEMS;
   }
 
   /** Reports an action that the server has taken: as a turn of the model, or as its context. */
-  async #reportResult(
-    request: ActionRequest,
-    line = this.#describeRequest(request),
-  ): Promise<void> {
+  async #reportResult(request: ActionRequest, line: string): Promise<void> {
     const turn = request.action.streaming && !request.isChange;
     if (turn && this.#host.can("message")) await this.#host.say(line);
     else await this.#updateContext(request, line);
   }
 
-  async #updateContext(
-    request: ActionRequest,
-    line = this.#describeRequest(request),
-  ): Promise<void> {
+  async #updateContext(request: ActionRequest, line: string): Promise<void> {
     const { action, shownPayload, label } = request;
     this.#host.log("info", { action: action.type, handler: action.handler });
     await this.report(line, { action: action.type, label, payload: shownPayload ?? {} });

@@ -11,22 +11,12 @@ import { type Fields, withFields } from "./payload";
 
 export type TriggerKind = keyof typeof DEFAULTS.loading;
 
-export interface Trigger {
-  /** The control shows that its action is under way. */
-  readonly pending: boolean;
-  /** The host can take this action; a control without an action is merely inert. */
-  readonly possible: boolean;
-  /** The action changes the page alone. */
-  readonly isLocal: boolean;
-  fire(field?: Fields): void;
-  /** For the element that a user acts on: which action that takes. */
-  readonly mark: { readonly "data-action": string | undefined };
-}
+export type Trigger = ReturnType<typeof useTrigger>;
 
 /** Submitting asks the form whether it is complete; all other actions carry it as it is. */
 const VALIDATING: ReadonlySet<TriggerKind> = new Set(["submit", "confirm"]);
 
-export function useTrigger(kind: TriggerKind, action: Action | undefined, label: string): Trigger {
+export function useTrigger(kind: TriggerKind, action: Action | undefined, label: string) {
   const stage = useContext(StageContext);
   const form = useContext(FormContext);
   const container = useContext(ContainerContext);
@@ -35,14 +25,14 @@ export function useTrigger(kind: TriggerKind, action: Action | undefined, label:
   const send = async (sent: Action, field: Fields): Promise<void> => {
     const scope = form?.element.current;
     const { fields, shown } = scope ? collect(scope) : { fields: field, shown: field };
-    const outcome = await stage.act({
+    const problems = await stage.act({
       action: sent,
       payload: withFields(sent.payload, fields),
       shownPayload: withFields(sent.payload, shown),
       label,
       isChange: kind === "change",
     });
-    if (scope) report(scope, outcome.problems);
+    if (scope) report(scope, problems);
   };
 
   const fire = (field: Fields = new Map()): void => {
@@ -58,7 +48,15 @@ export function useTrigger(kind: TriggerKind, action: Action | undefined, label:
       void done.finally(() => setPending(false));
     }
   };
-  const mark = { "data-action": action?.type };
-  const isLocal = action !== undefined && stage.isLocal(action.type);
-  return { pending, possible: !action || stage.can(action), isLocal, fire, mark };
+  return {
+    /** The control shows that its action is under way. */
+    pending,
+    /** The host can take this action; a control without an action is merely inert. */
+    possible: !action || stage.can(action),
+    /** The action changes the page alone. */
+    isLocal: action !== undefined && stage.isLocal(action.type),
+    fire,
+    /** For the element that a user acts on: which action that takes. */
+    mark: { "data-action": action?.type },
+  };
 }

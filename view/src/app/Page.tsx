@@ -63,15 +63,14 @@ function NoticeLine({ kind, text, decide }: Notice) {
             color={place ? "secondary" : "primary"}
             variant={place ? "outline" : "solid"}
             size="xs"
-            pending={false}
-            disabled={false}
-            mark={{ "data-action": undefined }}
-            onPress={() => decide(!place)}
+            trigger={{ ...READY, fire: () => decide(!place) }}
           />
         ))}
     </p>
   );
 }
+
+const READY = { pending: false, possible: true, mark: { "data-action": undefined } } as const;
 
 const SIGNS = {
   info: "info",

@@ -19,7 +19,7 @@ import { pause } from "./pause";
 import { announceReady } from "./ready";
 import { Screen } from "./screen";
 import { type SizeWatch, watchSize } from "./size";
-import { type ActionOutcome, type ActionRequest, NO_PROBLEMS } from "./stage";
+import { type ActionRequest, NO_PROBLEMS, type Problems } from "./stage";
 import type { Notice, View } from "./view";
 
 export class Embedded implements HostEvents, Surface {
@@ -144,7 +144,7 @@ export class Embedded implements HostEvents, Surface {
   }
 
   /** Takes an action that changes the page alone; where it has no program, the server draws it. */
-  async #actLocally(request: ActionRequest): Promise<ActionOutcome> {
+  async #actLocally(request: ActionRequest): Promise<Problems> {
     const { action, payload, label, isChange } = request;
     try {
       const tree = this.#local.act(action.type, payload);
@@ -237,7 +237,7 @@ export class Embedded implements HostEvents, Surface {
       renderId: result.renderId ?? renderId,
       version: result.version,
       loading: false,
-      notice: result.tree ? describeOutcome(result) : describeAbsence(result),
+      notice: describeResult(result),
     });
     if (result.tell) void this.#dispatcher.report(result.tell);
     this.#explainInertness();
@@ -335,7 +335,8 @@ export class Embedded implements HostEvents, Surface {
           () => false,
         )
       : openWindow(url);
-    if (!opened) this.#screen.update({ notice: describeUnopened(url) });
+    const text = `This host opens no links; the address is ${url}`;
+    if (!opened) this.#screen.update({ notice: { kind: "info", text } });
   }
 }
 
@@ -352,20 +353,11 @@ const INERT: Notice = {
   text: "This host cannot take the actions of this widget, so those controls are off.",
 };
 
-/** Returns the notice of a result that has a note about the user's action. */
-function describeOutcome({ note, failed }: Rendered): Notice | undefined {
-  return note ? { kind: failed ? "problem" : "sent", text: note } : undefined;
-}
-
-/** Returns the notice of a result without a widget; the details of an error are for the model. */
-function describeAbsence({ isError, reason, text }: Rendered): Notice {
-  if (isError) {
-    const text = `This could not be shown${reason && `: ${reason}`}.`;
-    return { kind: "problem", text };
-  }
-  return { kind: "info", text: text || "This result holds no widget." };
-}
-
-function describeUnopened(url: string): Notice {
-  return { kind: "info", text: `This host opens no links; the address is ${url}` };
+/** Returns the note about the user's action, or what the result says instead of a widget. */
+function describeResult({ tree, note, failed, ...result }: Rendered): Notice | undefined {
+  if (tree) return note ? { kind: failed ? "problem" : "sent", text: note } : undefined;
+  // The details of an error are for the model.
+  const reason = result.reason && `: ${result.reason}`;
+  if (result.isError) return { kind: "problem", text: `This could not be shown${reason}.` };
+  return { kind: "info", text: result.text || "This result holds no widget." };
 }

@@ -8,33 +8,25 @@ import type { JsonObject, WidgetNode } from "../tree/node";
 export class LocalState {
   readonly #program: PageProgram | undefined;
   #types: ReadonlySet<string>;
-  #state: JsonObject;
+  state: JsonObject;
   /** The arguments that the page draws; without them the server draws. */
   #args: JsonObject | undefined;
-  #isMoved = false;
+  /** A local action was taken. */
+  isMoved = false;
 
   constructor(program: PageProgram | undefined) {
     this.#program = program;
     this.#types = new Set(Object.keys(program?.local ?? {}));
-    this.#state = program?.state ?? {};
+    this.state = program?.state ?? {};
   }
 
   has(type: string): boolean {
     return this.#types.has(type);
   }
 
-  get state(): JsonObject {
-    return this.#state;
-  }
-
   /** The page needs no server for its actions. */
   get isOwn(): boolean {
     return this.#args !== undefined;
-  }
-
-  /** A local action was taken. */
-  get isMoved(): boolean {
-    return this.#isMoved;
   }
 
   /** Begins with the arguments of a call whose result has not come. */
@@ -48,22 +40,22 @@ export class LocalState {
     const isOwn = mark?.args && mark.program === this.#program?.digest;
     this.#args = isOwn ? mark.args : undefined;
     if (mark) this.#types = new Set(mark.actions);
-    if (isOwn && this.#isMoved) return this.#draw() ?? tree;
-    this.#state = mark?.state ?? this.#program?.state ?? {};
+    if (isOwn && this.isMoved) return this.#draw() ?? tree;
+    this.state = mark?.state ?? this.#program?.state ?? {};
     return tree;
   }
 
   /** Takes a local action, and returns the tree that follows; throws `Failure`. */
   act(type: string, payload: unknown): WidgetNode | undefined {
     if (!this.#program || !this.#args) return undefined;
-    this.#state = act(this.#program, this.#args, this.#state, type, payload);
-    this.#isMoved = true;
-    return drawWhole(this.#program, this.#args, this.#state);
+    this.state = act(this.#program, this.#args, this.state, type, payload);
+    this.isMoved = true;
+    return drawWhole(this.#program, this.#args, this.state);
   }
 
   #draw(): WidgetNode | undefined {
     try {
-      return this.#program && this.#args && drawWhole(this.#program, this.#args, this.#state);
+      return this.#program && this.#args && drawWhole(this.#program, this.#args, this.state);
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
       return undefined;

@@ -1,7 +1,7 @@
 /** The one mutable cell of the view: holds its state, and draws each change. */
 
 import { h, render } from "preact";
-import type { HostContext } from "../host/context";
+import { type HostContext, readContext } from "../host/context";
 import { readDirection } from "../style/direction";
 import { applyPalette } from "../style/palette";
 import { type WidgetNode, walk } from "../tree/node";
@@ -9,34 +9,23 @@ import type { Theme } from "../tree/read";
 import { readFolderPalette } from "./inline";
 import { Page } from "./Page";
 import { wrapTightRows } from "./rows";
-import type { Stage } from "./stage";
-import { NO_CONTEXT, type View } from "./view";
+import type { IDLE, Stage } from "./stage";
+import type { View } from "./view";
 
-export interface Services extends Pick<Stage, "can" | "isLocal" | "act" | "openLink"> {
+type Services = typeof IDLE & {
   /** Hears of every new picture. */
   drawn?(): void;
-}
+};
 
 export class Screen {
   readonly #element: HTMLElement;
   readonly #services: Services;
   readonly #systemDark = matchMedia("(prefers-color-scheme: dark)");
-  #view: View;
+  #view = makeBlank();
 
   constructor(element: HTMLElement, services: Services) {
     this.#element = element;
     this.#services = services;
-    this.#view = {
-      tree: undefined,
-      icons: {},
-      renderId: undefined,
-      version: 1,
-      loading: false,
-      notice: undefined,
-      theme: this.#systemTheme(),
-      context: NO_CONTEXT,
-      palette: readFolderPalette(),
-    };
     wrapTightRows(element);
     this.#systemDark.addEventListener("change", () => this.update({}));
   }
@@ -54,8 +43,10 @@ export class Screen {
     this.#services.drawn?.();
   }
 
+  /** Leaves nothing of what was shown. */
   clear(): void {
     render(null, this.#element);
+    this.#view = makeBlank();
   }
 
   #stage(): Stage {
@@ -72,6 +63,18 @@ export class Screen {
     return this.#systemDark.matches ? "dark" : "light";
   }
 }
+
+const makeBlank = (): View => ({
+  tree: undefined,
+  icons: {},
+  renderId: undefined,
+  version: 1,
+  loading: false,
+  notice: undefined,
+  theme: "light",
+  context: readContext({}),
+  palette: readFolderPalette(),
+});
 
 function listLabelled(tree: WidgetNode | undefined): ReadonlySet<string> {
   const nodes = tree ? [...walk(tree)] : [];

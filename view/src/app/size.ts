@@ -1,13 +1,13 @@
 /** Reports the size of the content when it changes. */
 
-export interface SizeWatch {
-  /** Looks at once: a frame that is out of sight gets no turn of its own to notice a change. */
-  look(): void;
-  stop(): void;
-}
+export type SizeWatch = ReturnType<typeof watchSize>;
 
-/** Calls `changed` with the size in pixels when it differs from the last one. */
-export function watchSize(changed: (width: number, height: number) => void): SizeWatch {
+/**
+ * Calls `changed` with the size in pixels when it differs from the last one.
+ *
+ * `look` looks at once: a frame that is out of sight gets no turn of its own to notice a change.
+ */
+export function watchSize(changed: (width: number, height: number) => void) {
   let last = "";
   const look = (): void => {
     const { width, height } = document.documentElement.getBoundingClientRect();

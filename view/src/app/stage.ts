@@ -15,10 +15,8 @@ export interface ActionRequest {
   readonly isChange: boolean;
 }
 
-export interface ActionOutcome {
-  /** Problems by field name, which the fields show. */
-  readonly problems: Readonly<Record<string, string>>;
-}
+/** Problems by field name, which the fields show. */
+export type Problems = Readonly<Record<string, string>>;
 
 export interface Stage {
   readonly locale: string;
@@ -29,18 +27,23 @@ export interface Stage {
   can(action: Action): boolean;
   /** Tells whether actions of this type change the page alone. */
   isLocal(type: string): boolean;
-  act(request: ActionRequest): Promise<ActionOutcome>;
+  act(request: ActionRequest): Promise<Problems>;
   openLink(url: string): void;
 }
 
-export const NO_PROBLEMS: ActionOutcome = { problems: {} };
+export const NO_PROBLEMS: Problems = {};
 
-export const StageContext = createContext<Stage>({
-  locale: "en",
-  icons: {},
-  labelled: new Set(),
+/** Takes every action, and does nothing. */
+export const IDLE: Pick<Stage, "can" | "isLocal" | "act" | "openLink"> = {
   can: () => true,
   isLocal: () => false,
   act: async () => NO_PROBLEMS,
   openLink: () => {},
+};
+
+export const StageContext = createContext<Stage>({
+  ...IDLE,
+  locale: "en",
+  icons: {},
+  labelled: new Set(),
 });

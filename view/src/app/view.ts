@@ -28,13 +28,3 @@ export interface View {
   /** Style variables of the widgets folder, by theme; they win over the host's. */
   readonly palette: unknown;
 }
-
-export const NO_CONTEXT: HostContext = {
-  theme: undefined,
-  locale: undefined,
-  displayMode: "inline",
-  variables: {},
-  title: undefined,
-  tool: undefined,
-  insets: { top: 0, right: 0, bottom: 0, left: 0 },
-};

@@ -1,6 +1,7 @@
 import type { CSSProperties } from "preact";
-import { useContext, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useContext, useId, useState } from "preact/hooks";
 import { StageContext } from "../app/stage";
+import { useMeasure } from "../components/measure";
 import { DEFAULTS } from "../defaults";
 import { BLOCK, blockStyle } from "../style/block";
 import { component, SurroundingsContext } from "../tree/component";
@@ -10,7 +11,7 @@ import { CategoryAxis, Grid, ValueAxis, widest } from "./axes";
 import { DataTable, Legend, Tooltip } from "./legend";
 import { Bars, Curve } from "./marks";
 import { axis, buildChartModel, type ChartModel, series } from "./model";
-import { type Bands, bands, type Scale, verticalScale } from "./scale";
+import { bands, verticalScale } from "./scale";
 
 const schema = {
   ...BLOCK,
@@ -30,12 +31,8 @@ const TOP_PX = 8;
 const TICKS = 4;
 
 function Chart(props: ChartProps) {
-  const model = buildChartModel(
-    props.data,
-    props.series,
-    props.xAxis,
-    useContext(SurroundingsContext),
-  );
+  const around = useContext(SurroundingsContext);
+  const model = buildChartModel(props.data, props.series, props.xAxis, around);
   const block = blockStyle(props);
   const sized = block.height ?? block.minHeight ?? block.aspectRatio;
   const style: CSSProperties = {
@@ -58,11 +55,11 @@ function Chart(props: ChartProps) {
 /** Fills the room there is, and says the values of the category under the pointer. */
 function Plot(props: ChartProps & { model: ChartModel }) {
   const { locale } = useContext(StageContext);
-  const [ref, size] = useSize();
+  const [ref, size] = useMeasure(readSize, { width: 320, height: 200 });
   const [at, setAt] = useState<number>();
   const frame = makeFrame(props, size, locale);
   const { left, bands } = frame;
-  const empty = isEmpty(props.model);
+  const empty = props.model.series.every(({ values }) => values.every(isNothing));
 
   const follow = (event: PointerEvent): void => {
     const from = ref.current?.getBoundingClientRect().left ?? 0;
@@ -101,8 +98,7 @@ function Plot(props: ChartProps & { model: ChartModel }) {
   );
 }
 
-const isEmpty = ({ series }: ChartModel) =>
-  !series.some(({ values }) => values.some((value) => value !== undefined));
+const isNothing = (value: unknown) => value === undefined;
 
 interface DrawingProps extends ChartProps {
   readonly model: ChartModel;
@@ -119,7 +115,7 @@ function Drawing({ model, frame, hovered, ...props }: DrawingProps) {
     <>
       <Grid y={y} width={width} />
       {props.showYAxis && <ValueAxis y={y} format={format} />}
-      {!props.xAxis.hide && (
+      {!props.xAxis?.hide && (
         <CategoryAxis step={bands.step} labels={model.categories} top={height + 18} />
       )}
       {hovered !== undefined && (
@@ -139,51 +135,24 @@ function Drawing({ model, frame, hovered, ...props }: DrawingProps) {
   );
 }
 
-/** The edges of the drawing inside the frame, in pixels. */
-interface Frame {
-  readonly left: number;
-  readonly width: number;
-  readonly height: number;
-  readonly bands: Bands;
-  readonly y: Scale;
-  format(value: number): string;
-}
+type Frame = ReturnType<typeof makeFrame>;
 
-function makeFrame(props: ChartProps & { model: ChartModel }, size: Size, locale: string): Frame {
+/** Returns the edges of the drawing inside the frame, in pixels. */
+function makeFrame(props: ChartProps & { model: ChartModel }, size: Size, locale: string) {
   const { model, showYAxis, xAxis } = props;
   const { format } = new Intl.NumberFormat(locale, {
     notation: "compact",
     maximumSignificantDigits: 3,
   });
-  const height = Math.max(1, size.height - TOP_PX - (xAxis.hide ? TOP_PX : AXIS_HEIGHT_PX));
+  const height = Math.max(1, size.height - TOP_PX - (xAxis?.hide ? TOP_PX : AXIS_HEIGHT_PX));
   const y = verticalScale(model.low, model.high, height, TICKS);
   const left = showYAxis ? widest(y.ticks.map((tick) => format(tick))) + 12 : 0;
   const width = Math.max(1, size.width - left);
   return { left, width, height, bands: bands(model.categories.length, width), y, format };
 }
 
-interface Size {
-  readonly width: number;
-  readonly height: number;
-}
+type Size = ReturnType<typeof readSize>;
 
-/** Measures an element before it is painted, and again whenever it changes. */
-function useSize() {
-  const ref = useRef<HTMLDivElement>(null);
-  const [size, setSize] = useState<Size>({ width: 320, height: 200 });
-  useLayoutEffect(() => {
-    const element = ref.current;
-    if (!element) return;
-    const measure = (): void => {
-      const { clientWidth: width, clientHeight: height } = element;
-      setSize((old) => (old.width === width && old.height === height ? old : { width, height }));
-    };
-    measure();
-    const observer = new ResizeObserver(measure);
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, []);
-  return [ref, size] as const;
-}
+const readSize = ({ clientWidth: width, clientHeight: height }: Element) => ({ width, height });
 
 export const CHART = component("Chart", schema, Chart);

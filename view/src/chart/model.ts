@@ -2,72 +2,53 @@
 
 import { DEFAULTS } from "../defaults";
 import { color } from "../style/color";
-import { isObject, type JsonObject } from "../tree/node";
-import { number, oneOf, optionalText, type Props, type Reader, record, text } from "../tree/read";
+import { asObject, type JsonObject } from "../tree/node";
+import {
+  number,
+  oneOf,
+  optionalText,
+  type Props,
+  type Reader,
+  record,
+  type Surroundings,
+  text,
+} from "../tree/read";
 import { CURVE_NAMES } from "./curves";
 
-const seriesRecord = record({
-  type: oneOf(["bar", "area", "line"], "bar"),
-  label: optionalText,
-  dataKey: text,
-  stack: optionalText,
-  color: color("chart"),
-  curveType: oneOf(CURVE_NAMES, DEFAULTS.chart.curve),
-});
-export type SeriesProps = Props<typeof seriesRecord.schema>;
-
-/** Reads one series; without a `dataKey` it shows nothing. */
-export const series = Object.assign(
-  ((value, around) => {
-    const given = seriesRecord(value, around);
-    return given?.dataKey ? given : undefined;
-  }) satisfies Reader<SeriesProps | undefined>,
-  { schema: seriesRecord.schema },
+export const series = record(
+  {
+    type: oneOf(["bar", "area", "line"], "bar"),
+    label: optionalText,
+    dataKey: text,
+    stack: optionalText,
+    color: color("chart"),
+    curveType: oneOf(CURVE_NAMES, DEFAULTS.chart.curve),
+  },
+  { needed: "dataKey" },
 );
+export type SeriesProps = Props<typeof series.schema>;
 
 const flagged: Reader<boolean> = (value) => value === true;
-const labels: Reader<JsonObject> = (value) => (isObject(value) ? value : {});
-const axisRecord = record({ dataKey: text, hide: flagged, labels });
-export type AxisProps = Props<typeof axisRecord.schema>;
+const labels: Reader<JsonObject> = asObject;
 
 /** Reads the x axis: a field's name, or `{dataKey, hide, labels}`. */
-export const axis = Object.assign(
-  ((value, around) => {
-    const given = isObject(value) ? value : { dataKey: value };
-    return axisRecord(given, around) as AxisProps;
-  }) satisfies Reader<AxisProps>,
-  { schema: axisRecord.schema },
-);
+export const axis = record({ dataKey: text, hide: flagged, labels }, { short: "dataKey" });
+type AxisProps = ReturnType<typeof axis>;
 
 /** From where to where one value is drawn; `null` where the data has none. */
 export type Extent = readonly [from: number, to: number] | null;
 
-export interface Series {
-  readonly type: "bar" | "area" | "line";
-  readonly label: string;
-  readonly color: string;
-  readonly curve: SeriesProps["curveType"];
-  /** Series of one stack share it; others have their own. */
-  readonly stack: string;
-  readonly values: readonly (number | undefined)[];
-  readonly extents: readonly Extent[];
-}
-
-export interface ChartModel {
-  readonly categories: readonly string[];
-  readonly series: readonly Series[];
-  readonly low: number;
-  readonly high: number;
-}
+export type ChartModel = ReturnType<typeof buildChartModel>;
+export type Series = ChartModel["series"][number];
 
 export function buildChartModel(
   rows: readonly JsonObject[],
   given: readonly SeriesProps[],
   axis: AxisProps,
-  around: { readonly theme: "light" | "dark" },
-): ChartModel {
+  around: Surroundings,
+) {
   const bases = new Map<string, number[]>();
-  const all = given.map((props, index): Series => {
+  const all = given.map((props, index) => {
     const values = rows.map((row) => number(row[props.dataKey], around));
     const stack =
       props.type !== "line" && props.stack ? `${props.type} ${props.stack}` : `own ${index}`;
@@ -76,6 +57,7 @@ export function buildChartModel(
       label: props.label || props.dataKey,
       color: props.color ?? paletteColor(index),
       curve: props.curveType,
+      /** Series of one stack share it; others have their own. */
       stack,
       values,
       extents: values.map((value, row) => extent(bases, stack, row, value)),
@@ -107,8 +89,8 @@ function extent(
 }
 
 function category(row: JsonObject, axis: AxisProps): string {
-  const value = String(row[axis.dataKey] ?? "");
-  return Object.hasOwn(axis.labels, value) ? String(axis.labels[value]) : value;
+  const value = String(row[axis?.dataKey ?? ""] ?? "");
+  return String(new Map(Object.entries(axis?.labels ?? {})).get(value) ?? value);
 }
 
 function paletteColor(index: number): string {

@@ -34,14 +34,10 @@ function roundStep(rough: number): number {
 /** Multiples of a decimal step carry binary dust: 0.30000000000000004. */
 const clean = (value: number) => Number(value.toPrecision(12));
 
-export interface Bands {
-  /** The middle of each category, in pixels. */
-  readonly centers: readonly number[];
-  readonly step: number;
-}
+export type Bands = ReturnType<typeof bands>;
 
-/** Returns equal bands, one for each category. */
-export function bands(count: number, width: number): Bands {
+/** Returns the width of equal bands, one for each category, and their middles, in pixels. */
+export function bands(count: number, width: number) {
   const step = width / Math.max(1, count);
   return { step, centers: Array.from({ length: count }, (_, index) => (index + 0.5) * step) };
 }

@@ -44,18 +44,7 @@ function Button(props: Props<typeof schema>) {
   const sends = props.onClickAction ?? (props.submit ? form?.submitAction : undefined);
   const name = props.label || toWords(props.iconStart ?? props.iconEnd ?? "button");
   const trigger = useTrigger(props.submit ? "submit" : "button", sends, name);
-  return (
-    <PushButton
-      {...props}
-      {...chooseLook(props)}
-      label={props.label}
-      name={name}
-      pending={trigger.pending}
-      disabled={props.disabled || !trigger.possible}
-      mark={trigger.mark}
-      onPress={() => trigger.fire()}
-    />
-  );
+  return <PushButton {...props} {...chooseLook(props)} name={name} trigger={trigger} />;
 }
 
 /** The style preset says both colour and variant, unless they are given themselves. */
@@ -69,47 +58,35 @@ function chooseLook({ style, color, variant }: Props<typeof schema>) {
   };
 }
 
-interface PushButtonProps {
-  readonly label: string | undefined;
+interface PushButtonProps extends Partial<Props<typeof schema>> {
   readonly name?: string;
   readonly color: (typeof COLORS)[number];
   readonly variant: (typeof CONTROL_VARIANTS)[number];
-  readonly size: (typeof CONTROL_SIZES)[number];
-  readonly pill?: boolean;
-  readonly uniform?: boolean;
-  readonly block?: boolean;
-  readonly iconStart?: string | undefined;
-  readonly iconEnd?: string | undefined;
-  readonly iconSize?: string | undefined;
-  readonly pending: boolean;
-  readonly disabled: boolean;
-  readonly mark: Trigger["mark"];
-  onPress(): void;
+  readonly trigger: Pick<Trigger, "pending" | "possible" | "mark" | "fire">;
 }
 
-/** A button; its user handles the press. */
-export function PushButton(props: PushButtonProps) {
-  const { pill = true, uniform = false, block = false } = props;
+/** A button that fires a trigger. */
+export function PushButton({ trigger, pill = true, ...props }: PushButtonProps) {
   const classes = ["button", `control-${props.size}`, props.variant];
   if (pill) classes.push("pill");
-  if (uniform || !props.label) classes.push("uniform");
-  if (block) classes.push("block");
-  if (props.pending) classes.push("pending");
+  if (props.uniform || !props.label) classes.push("uniform");
+  if (props.block) classes.push("block");
+  if (trigger.pending) classes.push("pending");
   return (
     <button
       type="button"
       class={classes.join(" ")}
       style={{ ...tone(props.color, props.variant), ...iconStyle(props.iconSize) }}
-      disabled={props.disabled}
+      disabled={props.disabled || !trigger.possible}
       aria-label={props.label ? undefined : props.name}
-      aria-busy={props.pending || undefined}
-      {...props.mark}
-      onClick={props.onPress}
+      aria-busy={trigger.pending || undefined}
+      {...trigger.mark}
+      onClick={() => trigger.fire()}
     >
       {props.iconStart && <Glyph name={props.iconStart} />}
       {props.label && <span class="button-label">{props.label}</span>}
       {props.iconEnd && <Glyph name={props.iconEnd} />}
-      {props.pending && <span class="spinner" />}
+      {trigger.pending && <span class="spinner" />}
     </button>
   );
 }

@@ -53,7 +53,15 @@ export function Calendar({ value, min, max, choose, close }: CalendarProps) {
         <MonthButton name="chevron-right" label="Next month" onPress={() => turn(1)} />
       </div>
       <table ref={grid}>
-        <Weekdays of={weeks[0] ?? []} />
+        <thead>
+          <tr>
+            {weeks[0]?.map((day) => (
+              <th key={day} scope="col" abbr={formatDay(day, locale, { weekday: "long" })}>
+                {formatDay(day, locale, { weekday: "narrow" })}
+              </th>
+            ))}
+          </tr>
+        </thead>
         <tbody>
           {weeks.map((week) => (
             <tr key={week[0]}>
@@ -73,21 +81,6 @@ export function Calendar({ value, min, max, choose, close }: CalendarProps) {
         </tbody>
       </table>
     </div>
-  );
-}
-
-function Weekdays({ of }: { of: readonly Day[] }) {
-  const { locale } = useContext(StageContext);
-  return (
-    <thead>
-      <tr>
-        {of.map((day) => (
-          <th key={day} scope="col" abbr={formatDay(day, locale, { weekday: "long" })}>
-            {formatDay(day, locale, { weekday: "narrow" })}
-          </th>
-        ))}
-      </tr>
-    </thead>
   );
 }
 

@@ -8,15 +8,14 @@ import { FormFrame } from "../form/FormFrame";
 import { border } from "../style/border";
 import { sides } from "../style/box";
 import { background } from "../style/color";
-import { allSides, insets } from "../style/units";
+import { insets, type Sides } from "../style/units";
 import { component } from "../tree/component";
 import { Nodes } from "../tree/Nodes";
 import { type WidgetNode, walk } from "../tree/node";
 import { flag, nodes, oneOf, type Props, record, text } from "../tree/read";
 import { PushButton } from "./Button";
 import { Glyph } from "./Glyph";
-import { THEMES, Themed } from "./layout";
-import { Status, status } from "./Status";
+import { FRAME, Frame } from "./Status";
 
 const cardAction = record({ label: text, action });
 type CardAction = Props<typeof cardAction.schema>;
@@ -28,50 +27,35 @@ const schema = {
   border,
   size: oneOf(["sm", "md", "lg", "full"], DEFAULTS.card.size),
   padding: insets,
-  status,
+  ...FRAME,
   collapsed: flag(false),
   confirm: cardAction,
   cancel: cardAction,
-  theme: oneOf(THEMES, undefined),
 };
 type CardProps = Props<typeof schema>;
 
 function Card(props: CardProps) {
   const container = useContainer();
   return (
-    <Themed theme={props.theme}>
-      <div
-        class="framed-root"
-        data-theme={props.theme}
-        style={{ "--widest": DEFAULTS.cardWidth[props.size] } as CSSProperties}
-      >
-        {props.status && <Status {...props.status} />}
-        <div class="card" style={cardStyle(props)} {...container.attributes}>
-          {container.wrap(props.collapsed ? <Folded {...props} /> : <Body {...props} />)}
-        </div>
+    <Frame {...props} widest={DEFAULTS.cardWidth[props.size]}>
+      <div class="card" style={cardStyle(props)} {...container.attributes}>
+        {container.wrap(props.collapsed ? <Folded {...props} /> : <Body {...props} />)}
       </div>
-    </Themed>
+    </Frame>
   );
 }
 
 /** Returns the style of a card; children that are flush with its edge read the custom properties. */
 function cardStyle(props: CardProps): CSSProperties {
-  const usual = `${DEFAULTS.card.padding * 4}px`;
-  const padding = { ...allSides(usual), ...dropUndefined(props.padding) };
+  const padding = (side: keyof Sides) => props.padding?.[side] ?? `${DEFAULTS.card.padding * 4}px`;
   return {
-    "--card-top": padding.top,
-    "--card-right": padding.right,
-    "--card-bottom": padding.bottom,
-    "--card-left": padding.left,
+    "--card-top": padding("top"),
+    "--card-right": padding("right"),
+    "--card-bottom": padding("bottom"),
+    "--card-left": padding("left"),
     ...sides("border", props.border),
     background: props.background,
   } as CSSProperties;
-}
-
-function dropUndefined<T extends object>(given: T | undefined): Partial<T> {
-  return Object.fromEntries(
-    Object.entries(given ?? {}).filter(([, value]) => value !== undefined),
-  ) as Partial<T>;
 }
 
 function Body(props: CardProps) {
@@ -107,16 +91,7 @@ function Content({ children, confirm, cancel }: CardProps) {
 function FooterButton({ kind, label, action }: CardAction & { kind: TriggerKind }) {
   const trigger = useTrigger(kind, action, label);
   const look = kind === "confirm" ? PRIMARY : SECONDARY;
-  return (
-    <PushButton
-      {...look}
-      label={label}
-      pending={trigger.pending}
-      disabled={!trigger.possible}
-      mark={trigger.mark}
-      onPress={() => trigger.fire()}
-    />
-  );
+  return <PushButton {...look} label={label} trigger={trigger} />;
 }
 
 const PRIMARY = { color: "primary", variant: "solid", size: "md" } as const;

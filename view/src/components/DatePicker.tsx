@@ -1,35 +1,26 @@
 import { useContext, useRef, useState } from "preact/hooks";
-import { action } from "../actions/action";
 import { useTrigger } from "../actions/trigger";
 import { StageContext } from "../app/stage";
 import { DEFAULTS } from "../defaults";
 import { useChoice } from "../form/choice";
 import { formatDay, readDay } from "../form/dates";
 import { nameWith, toWords, useField } from "../form/field";
-import { CONTROL_SIZES, CONTROL_VARIANTS, look } from "../style/control";
+import { look } from "../style/control";
 import { component } from "../tree/component";
-import { flag, oneOf, optionalText, type Props, type Reader, text } from "../tree/read";
+import { oneOf, optionalText, type Props, type Reader } from "../tree/read";
 import { Calendar } from "./Calendar";
 import { Glyph } from "./Glyph";
-import { ClearButton } from "./Select";
+import { ClearButton, PICKER } from "./Select";
 
 const day: Reader<string | undefined> = (value, around) => readDay(optionalText(value, around));
 
 const schema = {
-  name: text,
-  onChangeAction: action,
-  placeholder: optionalText,
+  ...PICKER,
   defaultValue: day,
   min: day,
   max: day,
-  variant: oneOf(CONTROL_VARIANTS, DEFAULTS.control.variant),
-  size: oneOf(CONTROL_SIZES, DEFAULTS.control.size),
   side: oneOf(["top", "bottom", "left", "right"], DEFAULTS.datePicker.side),
   align: oneOf(["start", "center", "end"], DEFAULTS.datePicker.align),
-  pill: flag(false),
-  block: flag(false),
-  clearable: flag(false),
-  disabled: flag(false),
 };
 
 /** The calendar opens inside the page: a floating one would be cut off at the frame's edge. */

@@ -2,20 +2,11 @@
 
 import type { CSSProperties } from "preact";
 import { useRef } from "preact/hooks";
-import { useEntry } from "../form/entry";
+import { TYPED, useEntry } from "../form/entry";
 import { useField } from "../form/field";
-import { flag, optionalText, type Props, record, text } from "../tree/read";
+import { optionalText, type Props, record } from "../tree/read";
 
-export const editable = record({
-  name: text,
-  autoFocus: flag(false),
-  autoSelect: flag(false),
-  autoComplete: optionalText,
-  allowAutofillExtensions: flag(false),
-  pattern: optionalText,
-  placeholder: optionalText,
-  required: flag(false),
-});
+export const editable = record({ ...TYPED, autoComplete: optionalText });
 
 type EditableProps = Props<typeof editable.schema> & {
   readonly value: string;

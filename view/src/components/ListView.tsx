@@ -1,4 +1,3 @@
-import type { CSSProperties } from "preact";
 import { useState } from "preact/hooks";
 import { action } from "../actions/action";
 import { useContainer } from "../actions/busy";
@@ -11,8 +10,7 @@ import { Nodes } from "../tree/Nodes";
 import { plainText, type WidgetNode } from "../tree/node";
 import { count, nodes, oneOf, type Props, type Reader } from "../tree/read";
 import { Glyph } from "./Glyph";
-import { THEMES, Themed } from "./layout";
-import { Status, status } from "./Status";
+import { FRAME, Frame } from "./Status";
 
 const limit: Reader<number | undefined> = (value, around) =>
   value === "auto" ? DEFAULTS.listView.auto : count(1)(value, around);
@@ -23,7 +21,7 @@ const items: Reader<readonly WidgetNode[]> = (value, around) =>
     node.type === "ListViewItem" ? node : { type: "ListViewItem", key: node.key, children: [node] },
   );
 
-const listSchema = { children: items, limit, status, theme: oneOf(THEMES, undefined) };
+const listSchema = { ...FRAME, children: items, limit };
 const itemSchema = {
   children: nodes,
   onClickAction: action,
@@ -31,30 +29,23 @@ const itemSchema = {
   align: oneOf(ALIGNMENTS, DEFAULTS.align.ListViewItem),
 };
 
-function ListView({ children, limit, status, theme }: Props<typeof listSchema>) {
+function ListView({ children, limit, ...frame }: Props<typeof listSchema>) {
   const container = useContainer();
   const [all, setAll] = useState(false);
   const shown = all || !limit ? children : children.slice(0, limit);
   const hidden = children.length - shown.length;
   return (
-    <Themed theme={theme}>
-      <div
-        class="framed-root"
-        data-theme={theme}
-        style={{ "--widest": DEFAULTS.listView.width } as CSSProperties}
-      >
-        {status && <Status {...status} />}
-        <div class="card list" {...container.attributes}>
-          <ul>{container.wrap(<Nodes of={shown} />)}</ul>
-          {hidden > 0 && (
-            <button type="button" class="more" onClick={() => setAll(true)}>
-              Show {hidden} more
-              <Glyph name="chevron-down" />
-            </button>
-          )}
-        </div>
+    <Frame {...frame} widest={DEFAULTS.listView.width}>
+      <div class="card list" {...container.attributes}>
+        <ul>{container.wrap(<Nodes of={shown} />)}</ul>
+        {hidden > 0 && (
+          <button type="button" class="more" onClick={() => setAll(true)}>
+            Show {hidden} more
+            <Glyph name="chevron-down" />
+          </button>
+        )}
       </div>
-    </Themed>
+    </Frame>
   );
 }
 

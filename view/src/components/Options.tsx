@@ -52,49 +52,28 @@ export function Options(props: OptionsProps) {
       />
       <div role="listbox" id={props.id} aria-label="Options" class="option-list">
         {shown.map((option) => (
-          <Option
+          // Reached by pointer, or through the search field's keys: it takes no focus of its own.
+          // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are heard by the search field
+          <div
             key={option.value}
             id={optionId(props.id, option)}
-            option={option}
-            active={option === current}
-            chosen={option.value === props.value}
-            choose={props.choose}
-          />
+            role="option"
+            tabIndex={-1}
+            class={option === current ? "option active" : "option"}
+            aria-selected={option.value === props.value}
+            aria-disabled={option.disabled || undefined}
+            onPointerDown={(event) => event.preventDefault()}
+            onClick={() => !option.disabled && props.choose(option.value)}
+          >
+            <span class="option-text">
+              <span>{option.label}</span>
+              {option.description && <span class="option-description">{option.description}</span>}
+            </span>
+            {option.value === props.value && <Glyph name="check" />}
+          </div>
         ))}
       </div>
       {shown.length === 0 && <p class="no-options">No matches</p>}
-    </div>
-  );
-}
-
-interface OptionProps {
-  readonly id: string;
-  readonly option: SelectOption;
-  /** The option at which the arrow keys are. */
-  readonly active: boolean;
-  readonly chosen: boolean;
-  choose(value: string): void;
-}
-
-/** Reached by pointer, or through the search field's keys: it takes no focus of its own. */
-function Option({ id, option, active, chosen, choose }: OptionProps) {
-  return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are heard by the search field
-    <div
-      id={id}
-      role="option"
-      tabIndex={-1}
-      class={active ? "option active" : "option"}
-      aria-selected={chosen}
-      aria-disabled={option.disabled || undefined}
-      onPointerDown={(event) => event.preventDefault()}
-      onClick={() => !option.disabled && choose(option.value)}
-    >
-      <span class="option-text">
-        <span>{option.label}</span>
-        {option.description && <span class="option-description">{option.description}</span>}
-      </span>
-      {chosen && <Glyph name="check" />}
     </div>
   );
 }

@@ -18,18 +18,22 @@ const selectOption = record({
 });
 export type SelectOption = Props<typeof selectOption.schema>;
 
-const schema = {
+/** What is read of whatever opens to choose from. */
+export const PICKER = {
   name: text,
-  options: listOf(selectOption),
   onChangeAction: action,
   placeholder: optionalText,
-  defaultValue: optionalText,
   variant: oneOf(CONTROL_VARIANTS, DEFAULTS.control.variant),
   size: oneOf(CONTROL_SIZES, DEFAULTS.control.size),
   pill: flag(false),
   block: flag(false),
   clearable: flag(false),
   disabled: flag(false),
+};
+const schema = {
+  ...PICKER,
+  options: listOf(selectOption),
+  defaultValue: optionalText,
   searchable: (value: unknown) => (typeof value === "boolean" ? value : undefined),
 };
 type SelectProps = Props<typeof schema>;

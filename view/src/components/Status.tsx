@@ -1,29 +1,37 @@
-/** The line above a card or list that says what is going on. */
+/** The frame of a card or list, and the line above it that says what is going on. */
 
+import type { ComponentChildren, CSSProperties } from "preact";
 import { picture } from "../style/url";
-import { isObject } from "../tree/node";
-import { flag, optionalText, type Props, type Reader, record, text } from "../tree/read";
+import { flag, oneOf, optionalText, type Props, record, text } from "../tree/read";
 import { Glyph } from "./Glyph";
-
-const statusRecord = record({
-  text,
-  icon: optionalText,
-  favicon: picture,
-  frame: flag(false),
-});
-
-export type StatusProps = Props<typeof statusRecord.schema>;
+import { THEMES, Themed } from "./layout";
 
 /** Reads a status; a bare text is one too. */
-export const status = Object.assign(
-  ((value, around) => {
-    const given = statusRecord(isObject(value) ? value : { text: value }, around);
-    return given?.text ? given : undefined;
-  }) satisfies Reader<StatusProps | undefined>,
-  { schema: statusRecord.schema },
+export const status = record(
+  { text, icon: optionalText, favicon: picture, frame: flag(false) },
+  { short: "text", needed: "text" },
 );
 
-export function Status({ text, icon, favicon, frame }: StatusProps) {
+export const FRAME = { status, theme: oneOf(THEMES, undefined) };
+
+interface FrameProps extends Props<typeof FRAME> {
+  readonly widest: string;
+  readonly children?: ComponentChildren;
+}
+
+export function Frame({ status, theme, widest, children }: FrameProps) {
+  const style = { "--widest": widest } as CSSProperties;
+  return (
+    <Themed theme={theme}>
+      <div class="framed-root" data-theme={theme} style={style}>
+        {status && <Status {...status} />}
+        {children}
+      </div>
+    </Themed>
+  );
+}
+
+function Status({ text, icon, favicon, frame }: Props<typeof status.schema>) {
   return (
     <div class="status">
       {favicon && <img class={frame ? "favicon framed" : "favicon"} src={favicon} alt="" />}

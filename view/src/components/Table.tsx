@@ -1,17 +1,17 @@
 /** Table, with its rows and cells: known to ChatKit's TypeScript types only. */
 
-import { createContext, type RefObject } from "preact";
-import { useContext, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { createContext } from "preact";
+import { useContext } from "preact/hooks";
 import { StageContext } from "../app/stage";
 import { sides } from "../style/box";
 import { FORMATS, localise } from "../style/cells";
-import { alignText } from "../style/direction";
+import { ALIGNS, alignText } from "../style/direction";
 import { insets, pixels } from "../style/units";
 import { component } from "../tree/component";
 import { Nodes } from "../tree/Nodes";
 import { count, flag, nodes, oneOf, type Props, text } from "../tree/read";
+import { useMeasure } from "./measure";
 
-const ALIGNS = ["start", "center", "end"] as const;
 const VERTICAL = { start: "top", center: "middle", end: "bottom" } as const;
 /** Shares of the table's width. */
 const COLUMN_SIZES = { xs: "10%", sm: "20%", md: "30%", lg: "40%", xl: "60%" } as const;
@@ -36,8 +36,7 @@ const HeaderContext = createContext(false);
 function Table({ children }: Props<typeof tableSchema>) {
   const heads = children.filter(({ header }) => header === true);
   const rows = children.filter(({ header }) => header !== true);
-  const scroller = useRef<HTMLDivElement>(null);
-  const hidden = useHidden(scroller);
+  const [scroller, hidden] = useMeasure(findHidden, { before: false, after: false });
   return (
     <div
       ref={scroller}
@@ -64,34 +63,11 @@ function Table({ children }: Props<typeof tableSchema>) {
   );
 }
 
-interface Hidden {
-  readonly before: boolean;
-  readonly after: boolean;
-}
-
 /** Tells beyond which edges of a scroller there is more of its content. */
-function useHidden(scroller: RefObject<HTMLElement>): Hidden {
-  const [hidden, setHidden] = useState<Hidden>({ before: false, after: false });
-  useLayoutEffect(() => {
-    const element = scroller.current;
-    if (!element) return;
-    const look = (): void => {
-      // Scrolled to the right is positive, and to the left, where lines begin at the right, negative.
-      const before = Math.abs(element.scrollLeft);
-      const after = element.scrollWidth - element.clientWidth - before;
-      const now = { before: before > 1, after: after > 1 };
-      setHidden((old) => (old.before === now.before && old.after === now.after ? old : now));
-    };
-    look();
-    const observer = new ResizeObserver(look);
-    for (const watched of [element, ...element.children]) observer.observe(watched);
-    element.addEventListener("scroll", look, { passive: true });
-    return () => {
-      observer.disconnect();
-      element.removeEventListener("scroll", look);
-    };
-  }, [scroller]);
-  return hidden;
+function findHidden({ scrollLeft, scrollWidth, clientWidth }: Element) {
+  // Scrolled to the right is positive, and to the left, where lines begin at the right, negative.
+  const before = Math.abs(scrollLeft);
+  return { before: before > 1, after: scrollWidth - clientWidth - before > 1 };
 }
 
 function Row({ children, header }: Props<typeof rowSchema>) {

@@ -5,22 +5,16 @@ import { useRef } from "preact/hooks";
 import { action } from "../actions/action";
 import { useTrigger } from "../actions/trigger";
 import { DEFAULTS } from "../defaults";
-import { useEntry } from "../form/entry";
-import { toWords, useField } from "../form/field";
+import { TYPED, useEntry } from "../form/entry";
+import { type Field, toWords, useField } from "../form/field";
 import { CONTROL_SIZES, FIELD_VARIANTS, GUTTER_SIZES, look } from "../style/control";
 import { component } from "../tree/component";
 import { count, flag, listOf, oneOf, optionalText, type Props, record, text } from "../tree/read";
 import { DIRECTIONS } from "./layout";
 
 const typedSchema = {
-  name: text,
+  ...TYPED,
   defaultValue: optionalText,
-  required: flag(false),
-  pattern: optionalText,
-  placeholder: optionalText,
-  allowAutofillExtensions: flag(false),
-  autoSelect: flag(false),
-  autoFocus: flag(false),
   disabled: flag(false),
   variant: oneOf(FIELD_VARIANTS, DEFAULTS.control.variant),
   size: oneOf(CONTROL_SIZES, DEFAULTS.control.size),
@@ -59,15 +53,23 @@ const radioGroupSchema = {
   required: flag(false),
 };
 
+const typedAttributes = (props: Props<typeof typedSchema>, field: Field) => ({
+  id: field.id,
+  name: props.name,
+  defaultValue: props.defaultValue ?? "",
+  placeholder: props.placeholder,
+  dir: "auto" as const,
+  required: props.required,
+  disabled: props.disabled,
+  ...field.attributes,
+});
+
 function Input(props: Props<typeof inputSchema>) {
   const ref = useRef<HTMLInputElement>(null);
   const field = useField(props.name, props.placeholder);
   const entry = useEntry(ref, { ...props, grows: false, maxRows: undefined });
-  const change = useTrigger(
-    "change",
-    props.onChangeAction,
-    props.placeholder ?? toWords(props.name),
-  );
+  const label = props.placeholder ?? toWords(props.name);
+  const change = useTrigger("change", props.onChangeAction, label);
   const reportChange = (event: JSX.TargetedEvent<HTMLInputElement>): void =>
     change.fire(new Map([[props.name, event.currentTarget.value]]));
   return (
@@ -75,18 +77,11 @@ function Input(props: Props<typeof inputSchema>) {
       <input
         ref={ref}
         {...look(props)}
-        id={field.id}
-        name={props.name}
+        {...typedAttributes(props, field)}
         type={props.inputType}
         step={props.inputType === "number" ? "any" : undefined}
-        defaultValue={props.defaultValue ?? ""}
-        placeholder={props.placeholder}
-        dir="auto"
-        required={props.required}
         pattern={props.pattern}
-        disabled={props.disabled}
         {...change.mark}
-        {...field.attributes}
         {...entry}
         // A server is told once the user leaves the field, not of each letter.
         {...(change.isLocal ? { onInput: reportChange } : { onChange: reportChange })}
@@ -108,15 +103,8 @@ function Textarea(props: Props<typeof textareaSchema>) {
         ref={ref}
         class={`${looks.class} textarea`}
         style={{ ...looks.style, ...style }}
-        id={field.id}
-        name={props.name}
+        {...typedAttributes(props, field)}
         rows={props.rows ?? (props.autoResize ? 1 : DEFAULTS.textarea.rows)}
-        defaultValue={props.defaultValue ?? ""}
-        placeholder={props.placeholder}
-        dir="auto"
-        required={props.required}
-        disabled={props.disabled}
-        {...field.attributes}
         {...entry}
       />
       {field.problem}

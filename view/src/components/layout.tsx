@@ -9,7 +9,7 @@ import {
   BOX,
   boxStyle,
   flexJustify,
-  JUSTIFICATIONS,
+  justification,
   sides,
 } from "../style/box";
 import { color } from "../style/color";
@@ -22,6 +22,8 @@ export const DIRECTIONS = ["row", "col"] as const;
 export const THEMES = ["light", "dark"] as const;
 
 const boxSchema = { ...BOX, direction: oneOf(DIRECTIONS, "col") };
+const rowSchema = { ...BOX, direction: () => "row" as const };
+const colSchema = { ...BOX, direction: () => "col" as const };
 const spacerSchema = { minSize: pixels };
 const dividerSchema = { color: color("border"), size: pixels, spacing, flush: flag(false) };
 const transitionSchema = { children: nodes };
@@ -32,7 +34,7 @@ const basicSchema = {
   gap: spacing,
   padding: insets,
   align: oneOf(ALIGNMENTS, undefined),
-  justify: oneOf(JUSTIFICATIONS, undefined),
+  justify: justification,
 };
 
 const units = (count: number) => `${count * 4}px`;
@@ -46,29 +48,11 @@ export function flexStyle(props: Props<typeof BOX>, gap: number, align?: string)
   });
 }
 
-function Box(props: Props<typeof boxSchema>) {
-  return (
-    <div class={`box ${props.direction}`} style={flexStyle(props, DEFAULTS.gap.Box)}>
-      <Nodes of={props.children} />
-    </div>
-  );
-}
-
-function Row(props: Props<typeof BOX>) {
-  return (
-    <div class="box row" style={flexStyle(props, DEFAULTS.gap.Row, DEFAULTS.align.Row)}>
-      <Nodes of={props.children} />
-    </div>
-  );
-}
-
-function Col(props: Props<typeof BOX>) {
-  return (
-    <div class="box col" style={flexStyle(props, DEFAULTS.gap.Col, DEFAULTS.align.Col)}>
-      <Nodes of={props.children} />
-    </div>
-  );
-}
+const makeFlex = (gap: number, align?: string) => (props: Props<typeof boxSchema>) => (
+  <div class={`box ${props.direction}`} style={flexStyle(props, gap, align)}>
+    <Nodes of={props.children} />
+  </div>
+);
 
 function Spacer({ minSize }: Props<typeof spacerSchema>) {
   return <div class="spacer" style={{ flexBasis: minSize }} />;
@@ -136,9 +120,9 @@ function Basic(props: Props<typeof basicSchema>) {
 }
 
 export const LAYOUT = [
-  component("Box", boxSchema, Box),
-  component("Row", BOX, Row),
-  component("Col", BOX, Col),
+  component("Box", boxSchema, makeFlex(DEFAULTS.gap.Box)),
+  component("Row", rowSchema, makeFlex(DEFAULTS.gap.Row, DEFAULTS.align.Row)),
+  component("Col", colSchema, makeFlex(DEFAULTS.gap.Col, DEFAULTS.align.Col)),
   component("Spacer", spacerSchema, Spacer),
   component("Divider", dividerSchema, Divider),
   component("Transition", transitionSchema, Transition),

@@ -10,7 +10,7 @@ import { tone } from "../style/tone";
 import { insets, radius } from "../style/units";
 import { picture } from "../style/url";
 import { component } from "../tree/component";
-import { flag, oneOf, optionalText, type Props, text } from "../tree/read";
+import { flag, oneOf, optionalText, type Props, type Reader, text } from "../tree/read";
 import { Glyph } from "./Glyph";
 
 /** The least width in which the reason for a missing picture can be read. */
@@ -31,23 +31,15 @@ const iconSchema = {
   color: color("text"),
   size: oneOf(["xs", "sm", "md", "lg", "xl", "2xl", "3xl"], DEFAULTS.icon.size),
 };
-const POSITIONS = [
-  "top left",
-  "top",
-  "top right",
-  "left",
-  "center",
-  "right",
-  "bottom left",
-  "bottom",
-  "bottom right",
-] as const;
+const POSITION = /^(?:left|center|right|(?:top|bottom)(?: left| right)?)$/;
+const position: Reader<string> = (value) =>
+  typeof value === "string" && POSITION.test(value) ? value : DEFAULTS.image.position;
 const imageSchema = {
   ...BLOCK,
   src: picture,
   alt: optionalText,
   fit: oneOf(["cover", "contain", "fill", "scale-down", "none"], DEFAULTS.image.fit),
-  position: oneOf(POSITIONS, DEFAULTS.image.position),
+  position,
   radius,
   frame: flag(false),
   flush: flag(false),

@@ -1,7 +1,6 @@
 /** Every component the view knows. */
 
 import { CHART } from "../chart/Chart";
-import type { Component } from "../tree/component";
 import type { Registry } from "../tree/Nodes";
 import { BUTTON } from "./Button";
 import { CARD } from "./Card";
@@ -16,7 +15,7 @@ import { SELECT } from "./Select";
 import { TABLE } from "./Table";
 import { TYPOGRAPHY } from "./typography";
 
-const COMPONENTS: readonly Component[] = [
+const COMPONENTS = [
   ...LAYOUT,
   ...LIST,
   ...TYPOGRAPHY,

@@ -4,7 +4,7 @@ import { type CSSProperties, h } from "preact";
 import { DEFAULTS } from "../defaults";
 import { makeLabelId, useFieldId } from "../form/field";
 import { color } from "../style/color";
-import { alignText } from "../style/direction";
+import { ALIGNS, alignText } from "../style/direction";
 import { pixels } from "../style/units";
 import { markLongWords } from "../style/words";
 import { component } from "../tree/component";
@@ -13,7 +13,6 @@ import { EditableText, editable } from "./EditableText";
 import { useFresh } from "./streaming";
 
 const WEIGHTS = ["normal", "medium", "semibold", "bold"] as const;
-const ALIGNS = ["start", "center", "end"] as const;
 const TEXT_SIZES = ["xs", "sm", "md", "lg", "xl"] as const;
 const TITLE_SIZES = ["sm", "md", "lg", "xl", "2xl", "3xl", "4xl", "5xl"] as const;
 const CAPTION_SIZES = ["sm", "md", "lg"] as const;

@@ -2,9 +2,7 @@
 
 import { useState } from "preact/hooks";
 
-export function useChoice(
-  initial: string,
-): readonly [value: string, choose: (value: string) => void] {
+export function useChoice(initial: string) {
   const [chosen, choose] = useState<string>();
-  return [chosen ?? initial, choose];
+  return [chosen ?? initial, choose] as const;
 }

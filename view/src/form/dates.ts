@@ -10,23 +10,20 @@ export function readDay(value: string | undefined): Day | undefined {
   return /^\d{4}-\d{2}-\d{2}$/.test(day) && !Number.isNaN(Date.parse(day)) ? day : undefined;
 }
 
+const makeDay = (utc_ms: number): Day => new Date(utc_ms).toISOString().slice(0, 10);
+
 export function today(): Day {
   const now = new Date();
-  return new Date(Date.UTC(now.getFullYear(), now.getMonth(), now.getDate()))
-    .toISOString()
-    .slice(0, 10);
+  return makeDay(Date.UTC(now.getFullYear(), now.getMonth(), now.getDate()));
 }
 
-export function addDays(day: Day, count: number): Day {
-  return new Date(Date.parse(day) + count * DAY_MS).toISOString().slice(0, 10);
-}
+export const addDays = (day: Day, count: number) => makeDay(Date.parse(day) + count * DAY_MS);
 
 /** Returns the same day of another month, or that month's last day. */
 export function addMonths(day: Day, count: number): Day {
   const [year = 0, month = 1, date = 1] = day.split("-").map(Number);
   const last = new Date(Date.UTC(year, month - 1 + count + 1, 0)).getUTCDate();
-  const moved = new Date(Date.UTC(year, month - 1 + count, Math.min(date, last)));
-  return moved.toISOString().slice(0, 10);
+  return makeDay(Date.UTC(year, month - 1 + count, Math.min(date, last)));
 }
 
 /** Returns the weeks that show a day's month, each of seven days from `firstWeekday` (0 is Sunday). */
@@ -41,12 +38,9 @@ export function listWeeks(day: Day, firstWeekday: number): Day[][] {
   return weeks;
 }
 
-interface WeekInfo {
-  readonly firstDay: number;
-}
-
 /** Returns the locale's first weekday; browsers that do not know it say Sunday. */
 export function firstWeekday(locale: string): number {
+  type WeekInfo = { readonly firstDay: number };
   const known = new Intl.Locale(locale) as Intl.Locale & {
     readonly weekInfo?: WeekInfo;
     getWeekInfo?(): WeekInfo;

@@ -1,16 +1,24 @@
 /** The behaviour of typed fields: focus, selection, autofill, pattern and growth. */
 
-import type { JSX, RefObject } from "preact";
+import type { RefObject } from "preact";
 import { useLayoutEffect } from "preact/hooks";
+import { flag, optionalText, type Props, text } from "../tree/read";
 
 type TextControl = HTMLInputElement | HTMLTextAreaElement;
 
-export interface Entry {
-  readonly autoFocus: boolean;
-  readonly autoSelect: boolean;
-  readonly allowAutofillExtensions: boolean;
+/** What is read of every typed field. */
+export const TYPED = {
+  name: text,
+  required: flag(false),
+  pattern: optionalText,
+  placeholder: optionalText,
+  allowAutofillExtensions: flag(false),
+  autoSelect: flag(false),
+  autoFocus: flag(false),
+};
+
+interface Entry extends Props<typeof TYPED> {
   readonly autoComplete?: string | undefined;
-  readonly pattern: string | undefined;
   /** A textarea as tall as its text, up to `maxRows`. */
   readonly grows: boolean;
   readonly maxRows: number | undefined;
@@ -24,12 +32,7 @@ const NO_AUTOFILL = {
   "data-lpignore": "true",
 };
 
-type EntryAttributes = Pick<JSX.HTMLAttributes<TextControl>, "onInput" | "onFocus"> & {
-  readonly autoComplete?: string;
-  readonly style?: JSX.CSSProperties;
-};
-
-export function useEntry(ref: RefObject<TextControl>, entry: Entry): EntryAttributes {
+export function useEntry(ref: RefObject<TextControl>, entry: Entry) {
   const { autoFocus, autoSelect, pattern, grows } = entry;
   useLayoutEffect(() => {
     if (autoFocus) ref.current?.focus({ preventScroll: true });

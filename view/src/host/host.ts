@@ -4,7 +4,7 @@
  * Source: MCP Apps (SEP-1865), specification 2026-01-26.
  */
 
-import { isObject, type JsonObject } from "../tree/node";
+import { asObject, isObject, type JsonObject } from "../tree/node";
 import { type HostContext, readContext } from "./context";
 import { findPrefix } from "./prefix";
 import { type Rendered, readRender, readResult } from "./result";
@@ -53,8 +53,8 @@ export class Host {
       appCapabilities: { availableDisplayModes: DISPLAY_MODES },
       protocolVersion: PROTOCOL_VERSION,
     });
-    this.#abilities = isObject(answer.hostCapabilities) ? answer.hostCapabilities : {};
-    this.#context = isObject(answer.hostContext) ? answer.hostContext : {};
+    this.#abilities = asObject(answer.hostCapabilities);
+    this.#context = asObject(answer.hostContext);
     events.contextChanged(readContext(this.#context));
     this.#rpc.notify("ui/notifications/initialized");
   }
@@ -66,16 +66,19 @@ export class Host {
   /** Calls a tool of the server that the widget came from, by the server's own name for it. */
   async callTool(name: string, args: JsonObject): Promise<Rendered> {
     const prefix = findPrefix(readContext(this.#context).tool, this.#widget);
-    return this.#read(
-      await this.#rpc.request("tools/call", { name: prefix + name, arguments: args }),
-    );
+    return this.#call(prefix + name, args);
   }
 
   /** Calls the tool whose result is shown, which only reads, by the host's name for it. */
   async callAgain(args: JsonObject): Promise<Rendered> {
     const { tool } = readContext(this.#context);
     if (!tool) throw new Failure("the host does not name the tool");
-    return this.#read(await this.#rpc.request("tools/call", { name: tool, arguments: args }));
+    return this.#call(tool, args);
+  }
+
+  async #call(name: string, args: JsonObject): Promise<Rendered> {
+    const called = { name, arguments: args };
+    return this.#take(readResult(await this.#rpc.request("tools/call", called)));
   }
 
   /** Reads a stored render, which no host strips. */
@@ -112,10 +115,6 @@ export class Host {
       this.#rpc.notify("notifications/message", { level, logger: "widgetd-view", data });
   }
 
-  #read(result: JsonObject): Rendered {
-    return this.#take(readResult(result));
-  }
-
   #take(rendered: Rendered): Rendered {
     this.#widget = rendered.widget ?? this.#widget;
     return rendered;
@@ -125,10 +124,10 @@ export class Host {
     const on = (name: string, listener: (params: JsonObject) => void) =>
       this.#rpc.on(`ui/notifications/${name}`, listener);
     const input = (isWhole: boolean) => (params: JsonObject) =>
-      events.inputArrived(isObject(params.arguments) ? params.arguments : {}, isWhole);
+      events.inputArrived(asObject(params.arguments), isWhole);
     on("tool-input-partial", input(false));
     on("tool-input", input(true));
-    on("tool-result", (params) => events.resultArrived(this.#read(params)));
+    on("tool-result", (params) => events.resultArrived(this.#take(readResult(params))));
     on("tool-cancelled", ({ reason }) =>
       events.cancelled(typeof reason === "string" ? reason : ""),
     );

@@ -34,11 +34,9 @@ export async function recover(
 
 /** Returns a render by the first way that the host does not refuse or strip. */
 async function fetchRender(host: Host, renderId: string): Promise<Rendered | undefined> {
+  const newest = { render_id: renderId, after: 0, timeout_s: 0 };
   const ways: readonly (readonly [Ability, () => Promise<Rendered>])[] = [
-    [
-      "serverTools",
-      () => host.callTool(FOLLOW_TOOL, { render_id: renderId, after: 0, timeout_s: 0 }),
-    ],
+    ["serverTools", () => host.callTool(FOLLOW_TOOL, newest)],
     ["serverTools", () => host.callTool(SHOW_TOOL, { render_id: renderId })],
     ["serverResources", () => host.readRender(renderId)],
   ];

@@ -1,65 +1,11 @@
 /** Finds the widget in a tool result, wherever its profile puts it. */
 
-import { type IconSet, readIcons } from "../style/icons";
-import { isObject, isRoot, type JsonObject, type WidgetNode } from "../tree/node";
+import { readIcons } from "../style/icons";
+import { asObject, isObject, isRoot, type JsonObject } from "../tree/node";
 import { at } from "./context";
 
-export interface Rendered {
-  /** `undefined` where the result holds no widget. */
-  readonly tree: WidgetNode | undefined;
-  readonly icons: IconSet;
-  /** Style variables of the widgets folder, by theme; `undefined` leaves those of the page. */
-  readonly palette: unknown;
-  /** The render to which actions belong. */
-  readonly renderId: string | undefined;
-  /** Counts what took the render's place; 1 is the first. */
-  readonly version: number;
-  /** Actions that are taken again at each press. */
-  readonly repeat: readonly string[];
-  /** The last action that the server accepted in the version that is shown. */
-  readonly acted: string | undefined;
-  /** A question to the user before the action is taken, with the token of their consent. */
-  readonly question: string;
-  readonly token: string | undefined;
-  /** The line for the model about an action that the server itself took. */
-  readonly line: string | undefined;
-  /** The secret of the render's page, without which the server does nothing by itself. */
-  readonly press: string | undefined;
-  /** The line for the model about a change without an action. */
-  readonly tell: string | undefined;
-  /** The server had accepted the action before. */
-  readonly repeated: boolean;
-  /** Newer versions may come, and `follow_render` waits for them. */
-  readonly follow: boolean;
-  /** The outcome of the user's action, in a sentence for them. */
-  readonly note: string;
-  /** The action failed; the note says why. */
-  readonly failed: boolean;
-  readonly isError: boolean;
-  /** The error is the host's or a gateway's, so the server took nothing. */
-  readonly isForeign: boolean;
-  /** The end of a wait without a newer version. */
-  readonly status: string | undefined;
-  /** The result's text. */
-  readonly text: string;
-  /** The server's own name for the tool whose widget it is. */
-  readonly widget: string | undefined;
-  /** The reason of a failure in words for people; empty if only a model can correct it. */
-  readonly reason: string;
-  /** The local state of the widget. */
-  readonly local: LocalMark | undefined;
-  /** Problems that the server found, by field. */
-  readonly problems: Readonly<Record<string, string>>;
-}
-
-/** The state in which the tree was drawn, the actions that change it, and what a page needs. */
-export interface LocalMark {
-  readonly state: JsonObject;
-  readonly actions: readonly string[];
-  /** The digest of the program by which a page draws the next tree from `args`. */
-  readonly program: string | undefined;
-  readonly args: JsonObject | undefined;
-}
+export type Rendered = Readonly<ReturnType<typeof readResult>>;
+export type LocalMark = NonNullable<Rendered["local"]>;
 
 /** The beginning of each of the server's errors. */
 const OWN_ERROR = /^\[W\d{4}\]/;
@@ -67,38 +13,57 @@ const OWN_ERROR = /^\[W\d{4}\]/;
 /** The last line of a result's text, for the model and for pages that get nothing else. */
 const NAMED = /(?:^|\n)Render: (r_[\w-]+)\s*$/;
 
-export function readResult(given: JsonObject): Rendered {
+export function readResult(given: JsonObject) {
   const result = unwrap(given);
   const meta = result._meta;
   const mark = at(meta, "widgetd/render");
   const text = joinText(result.content);
   const data = result.structuredContent ?? parseJson(text.replace(NAMED, ""));
   return {
+    /** `undefined` where the result holds no widget. */
     tree: [at(meta, "widgetd/widget"), data, at(data, "widget"), at(data, "result")].find(isRoot),
     icons: readIcons(at(meta, "widgetd/icons")),
+    /** Style variables of the widgets folder, by theme; `undefined` leaves those of the page. */
     palette: at(meta, "widgetd/palette"),
+    /** The render to which actions belong. */
     renderId: [at(mark, "id"), at(data, "renderId"), NAMED.exec(text)?.[1]]
       .map(readName)
       .find(Boolean),
+    /** Counts what took the render's place; 1 is the first. */
     version: readCount(at(mark, "version")),
+    /** Actions that are taken again at each press. */
     repeat: readNames(at(mark, "repeat")),
+    /** The last action that the server accepted in the version that is shown. */
     acted: readName(at(data, "acted")),
+    /** The server had accepted the action before. */
     repeated: at(data, "repeated") === true,
+    /** A question to the user before the action is taken, with the token of their consent. */
     question: readName(at(data, "text")) ?? "",
     token: readName(at(data, "token")),
+    /** The line for the model about an action that the server itself took. */
     line: readName(at(data, "line")),
+    /** The secret of the render's page, without which the server does nothing by itself. */
     press: readName(at(mark, "press")),
+    /** The line for the model about a change without an action. */
     tell: readName(at(mark, "tell")),
+    /** Newer versions may come, and `follow_render` waits for them. */
     follow: at(mark, "follow") === true,
+    /** The outcome of the user's action, in a sentence for them. */
     note: readName(at(mark, "note")) ?? "",
+    /** The action failed; the note says why. */
     failed: at(mark, "state") === "failed",
+    /** The end of a wait without a newer version. */
     status: readName(at(data, "status")),
+    /** The server's own name for the tool whose widget it is. */
     widget: readName(at(mark, "widget")),
     isError: result.isError === true,
+    /** The error is the host's or a gateway's, so the server took nothing. */
     isForeign: result.isError === true && !at(meta, "widgetd/error") && !OWN_ERROR.test(text),
     text: text.replace(NAMED, ""),
+    /** The reason of a failure in words for people; empty if only a model can correct it. */
     reason: readReason(at(meta, "widgetd/error")),
     local: readLocal(at(mark, "local")),
+    /** Problems that the server found, by field. */
     problems: readProblems(at(data, "validationErrors")),
   };
 }
@@ -164,14 +129,15 @@ function joinText(content: unknown): string {
     .join("\n");
 }
 
-function readLocal(mark: unknown): LocalMark | undefined {
+/** Reads the state in which the tree was drawn, the actions that change it, and what a page needs. */
+function readLocal(mark: unknown) {
   if (!isObject(mark)) return undefined;
-  const object = (value: unknown) => (isObject(value) ? value : undefined);
   return {
-    state: object(mark.state) ?? {},
+    state: asObject(mark.state),
     actions: readNames(mark.actions),
+    /** The digest of the program by which a page draws the next tree from `args`. */
     program: readName(mark.program),
-    args: object(mark.arguments),
+    args: isObject(mark.arguments) ? mark.arguments : undefined,
   };
 }
 

@@ -1,6 +1,6 @@
 /** JSON-RPC 2.0 between this page and the window that embeds it. */
 
-import { isObject, type JsonObject } from "../tree/node";
+import { asObject, isObject, type JsonObject } from "../tree/node";
 
 type Answer = (params: JsonObject) => unknown;
 type Listener = (params: JsonObject) => void;
@@ -77,7 +77,7 @@ export class Rpc {
   readonly #receive = (event: MessageEvent): void => {
     const message: unknown = event.data;
     if (event.source !== this.#peer || !isObject(message) || message.jsonrpc !== "2.0") return;
-    const params = isObject(message.params) ? message.params : {};
+    const params = asObject(message.params);
     if (typeof message.method !== "string") this.#settle(message);
     else if (message.id === undefined) this.#listeners.get(message.method)?.(params);
     else void this.#reply(message.id, message.method, params);
@@ -89,7 +89,7 @@ export class Rpc {
     this.#waiting.delete(id as number);
     if (isObject(error))
       waiting.reject(new RpcError(String(error.message ?? "the host refused"), Number(error.code)));
-    else waiting.resolve(isObject(result) ? result : {});
+    else waiting.resolve(asObject(result));
   }
 
   async #reply(id: unknown, method: string, params: JsonObject): Promise<void> {

@@ -96,21 +96,17 @@ function isIn(sought: Value, value: Value): boolean {
   return isList(value) ? value.some((each) => equal(sought, each)) : fail("nothing is in this");
 }
 
-const [below, atMost] = [compareWith((order) => order < 0), compareWith((order) => order <= 0)];
-const [above, atLeast] = [compareWith((order) => order > 0), compareWith((order) => order >= 0)];
-const differs: Function = (left, right) => !equal(left, right);
-
 export const BINARY: Table = {
   "+": add,
   "-": (left, right) => computePair(left, right, (a, b) => a - b),
   "*": multiply,
   "/": (left, right) => computePair(left, right, (a, b) => a / divisor(b)),
   eq: equal,
-  ne: differs,
-  lt: below,
-  lteq: atMost,
-  gt: above,
-  gteq: atLeast,
+  ne: (left, right) => !equal(left, right),
+  lt: compareWith((order) => order < 0),
+  lteq: compareWith((order) => order <= 0),
+  gt: compareWith((order) => order > 0),
+  gteq: compareWith((order) => order >= 0),
   in: contains,
   notin: (left, right) => !contains(left, right),
 };
@@ -306,11 +302,9 @@ export function setField(space: Value, name: string, value: Value): void {
   space.values[name] = value;
 }
 
-function entries(args: Value[], given: Dict): Dict {
-  const parts = args.map((each) => (isDict(each) ? each : fail("this is no object")));
-  return Object.assign(dict(), ...parts, given);
-}
-
 export const FUNCTIONS: Readonly<Record<string, (args: Value[], given: Dict) => Value>> = {
-  namespace: (args, given) => new Namespace(entries(args, given)),
+  namespace: (args, given) => {
+    const parts = args.map((part) => (isDict(part) ? part : fail("this is no object")));
+    return new Namespace(Object.assign(dict(), ...parts, given));
+  },
 };

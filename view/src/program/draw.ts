@@ -1,8 +1,9 @@
 /** Draws a widget from raw arguments: fills in defaults, runs the program, reads the tree. */
 
 import { isRoot, type JsonObject, LAST, type WidgetNode } from "../tree/node";
-import { allowSteps, type Program, run } from "./run";
+import { type Program, run } from "./run";
 import {
+  allowSteps,
   type Dict,
   equal,
   Failure,

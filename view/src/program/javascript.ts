@@ -105,9 +105,6 @@ function makePadding(text: string, width: Value, fill: Value = " "): string {
   return Array.from({ length: missing }, (_, at) => pad[at % pad.length]).join("");
 }
 
-const copyList = (value: Value) =>
-  isText(value) || isDict(value) ? fail("this is no list") : [...listElements(value)];
-const reverseList = (value: Value) => copyList(value).reverse();
 export const METHODS: Readonly<Record<string, (subject: Value, ...args: Value[]) => Value>> = {
   includes: (value, sought) =>
     isText(value) ? value.includes(shown(sought)) : listElements(value).includes(sought),
@@ -149,7 +146,10 @@ export const METHODS: Readonly<Record<string, (subject: Value, ...args: Value[])
   }),
   replace: onText((text, old, by) => text.replace(shown(old), () => shown(by))),
   replaceAll: onText((text, old, by) => text.replaceAll(shown(old), () => shown(by))),
-  reverse: reverseList,
+  reverse: (value) => {
+    const isBare = isText(value) || isDict(value);
+    return isBare ? fail("this is no list") : [...listElements(value)].reverse();
+  },
   split: onText((text, between) => {
     if (between === undefined) return growWith(text, [text]);
     const sign = shown(between);
@@ -205,9 +205,6 @@ export const FUNCTIONS: Readonly<Record<string, (...args: Value[]) => Value>> = 
 
 type Turn = (...args: Value[]) => Value;
 
-const sortBy = (values: Value[], turn: Turn) =>
-  values.sort((left, right) => toNumber(turn(left, right)) || 0);
-
 export const LOOPS: Readonly<
   Record<string, (values: Value[], turn: Turn, ...initial: Value[]) => Value>
 > = {
@@ -223,7 +220,7 @@ export const LOOPS: Readonly<
         initial.length ? initial[0] : values[0],
       );
   },
-  sort: sortBy,
+  sort: (values, turn) => values.sort((left, right) => toNumber(turn(left, right)) || 0),
   filter: (values, turn) => values.filter((each, at) => isTrue(turn(each, at))),
   find: (values, turn) => values.find((each, at) => isTrue(turn(each, at))),
   some: (values, turn) => values.some((each, at) => isTrue(turn(each, at))),

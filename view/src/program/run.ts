@@ -17,16 +17,13 @@ import {
 } from "./builtins";
 import * as javascript from "./javascript";
 import {
-  allowSteps,
   type Dict,
   dict,
   evaluateOr,
-  Failure,
   fail,
   grows,
   has,
   isDict,
-  isHolder,
   isList,
   isNothing,
   isText,
@@ -171,10 +168,7 @@ export const OPERATORS: Readonly<Record<string, Operator>> = {
   "~": eager((...parts: Value[]) => pay(parts.map(text).join(""))),
   ...eagerly("", BINARY),
   "[,]": evaluateAll,
-  "{}": (operands, frame) => {
-    const values = evaluateAll(operands, frame);
-    return dict(pairUp(values));
-  },
+  "{}": (operands, frame) => dict(pairUp(evaluateAll(operands, frame))),
   fn: ([name, args = [], given], frame) =>
     FUNCTIONS[String(name)]?.(evaluateAll(args as Operands, frame), evaluateNamed(given, frame)),
   m: ([name, operand, args = []], frame) => {
@@ -494,5 +488,3 @@ export function run(program: Program, args: Dict, growth?: Growth): Value {
     throw error;
   }
 }
-
-export { allowSteps, Failure, isHolder };

@@ -126,9 +126,7 @@ export function requireComputable(value: Value): number {
 }
 
 export function requireWhole(value: Value): number {
-  return isNumber(value) && Number.isInteger(+value)
-    ? +value
-    : fail("must be a requireWhole number");
+  return isNumber(value) && Number.isInteger(+value) ? +value : fail("must be a whole number");
 }
 
 /** Returns a member of a value. */

@@ -1,8 +1,8 @@
 /** The size of a block: what Box, Image and Chart have in common. */
 
 import type { CSSProperties } from "preact";
-import type { Props } from "../tree/read";
-import { flex, pixels, ratio } from "./units";
+import { optionalText, type Props } from "../tree/read";
+import { pixels } from "./units";
 
 export const BLOCK = {
   width: pixels,
@@ -14,8 +14,10 @@ export const BLOCK = {
   maxWidth: pixels,
   maxHeight: pixels,
   maxSize: pixels,
-  aspectRatio: ratio,
-  flex,
+  /** Such as `1.5` or `"16/9"`. */
+  aspectRatio: optionalText,
+  /** A number of shares, or any CSS `flex`. */
+  flex: optionalText,
 };
 
 /** Returns the CSS of a block's size; `size` is shorthand for both directions. */

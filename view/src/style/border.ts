@@ -3,7 +3,7 @@
 import { isObject } from "../tree/node";
 import { oneOf, type Reader, record, type Surroundings } from "../tree/read";
 import { color } from "./color";
-import { allSides, axesToSides, pixels, type Sides } from "./units";
+import { allSides, axesToSides, pixels, type Sides, sidesOf } from "./units";
 
 const STYLES = [
   "solid",
@@ -16,20 +16,22 @@ const STYLES = [
   "outset",
 ] as const;
 
-const edgeRecord = record({ size: pixels, color: color("border"), style: oneOf(STYLES, "solid") });
+const edgeRecord = record(
+  { size: pixels, color: color("border"), style: oneOf(STYLES, "solid") },
+  { short: "size" },
+);
 
 /** Reads one edge: a width in pixels, or `{size, color, style}`. */
 const edge: Reader<string | undefined> = (value, around) => {
-  const given = isObject(value) ? value : { size: value };
-  const { size, color, style } = edgeRecord(given, around) ?? {};
+  const { size, color, style } = edgeRecord(value, around) ?? {};
   return size && `${size} ${style} ${color ?? "var(--color-border)"}`;
 };
 
-const edgesRecord = record({ top: edge, right: edge, bottom: edge, left: edge, x: edge, y: edge });
+const edgesRecord = sidesOf(edge);
 
 /** Reads a border: one for all edges, or one for each. */
 export const border = Object.assign(
-  (value: unknown, around: Surroundings): Sides<string> | undefined => {
+  (value: unknown, around: Surroundings): Sides | undefined => {
     if (!isObject(value) || "size" in value) return allSides(edge(value, around));
     const given = edgesRecord(value, around);
     return given && axesToSides(given);

@@ -8,20 +8,24 @@ import { background } from "./color";
 import { insets, radius, type Sides, spacing } from "./units";
 
 export const ALIGNMENTS = ["start", "center", "end", "baseline", "stretch"] as const;
-export const JUSTIFICATIONS = [
-  "start",
-  "center",
-  "end",
-  "between",
-  "around",
-  "evenly",
-  "stretch",
-] as const;
+const FLEX_JUSTIFY = {
+  start: "flex-start",
+  center: "center",
+  end: "flex-end",
+  between: "space-between",
+  around: "space-around",
+  evenly: "space-evenly",
+  stretch: "stretch",
+} as const;
+export const justification = oneOf(
+  Object.keys(FLEX_JUSTIFY) as (keyof typeof FLEX_JUSTIFY)[],
+  undefined,
+);
 
 export const BOX = {
   children: nodes,
   align: oneOf(ALIGNMENTS, undefined),
-  justify: oneOf(JUSTIFICATIONS, undefined),
+  justify: justification,
   wrap: oneOf(["nowrap", "wrap", "wrap-reverse"], undefined),
   gap: spacing,
   padding: insets,
@@ -33,12 +37,6 @@ export const BOX = {
 };
 
 const FLEX_ALIGN: Record<string, string> = { start: "flex-start", end: "flex-end" };
-const FLEX_JUSTIFY: Record<string, string> = {
-  ...FLEX_ALIGN,
-  between: "space-between",
-  around: "space-around",
-  evenly: "space-evenly",
-};
 
 const flexAlign = (align: string | undefined) => align && (FLEX_ALIGN[align] ?? align);
 
@@ -48,8 +46,8 @@ export function alignment(align: string | undefined): CSSProperties {
   return { alignItems: flexAlign(align), "--cross": cross ?? "flex-start" } as CSSProperties;
 }
 
-export const flexJustify = (justify: string | undefined) =>
-  justify && (FLEX_JUSTIFY[justify] ?? justify);
+export const flexJustify = (justify: keyof typeof FLEX_JUSTIFY | undefined) =>
+  justify && FLEX_JUSTIFY[justify];
 
 export function boxStyle(props: Props<typeof BOX>): CSSProperties {
   return {
@@ -72,7 +70,7 @@ export function boxStyle(props: Props<typeof BOX>): CSSProperties {
  * `left` is where lines begin: what was drawn from the left is mirrored where people read from the
  * right.
  */
-export function sides(property: string, given: Sides<string> | undefined): CSSProperties {
+export function sides(property: string, given: Sides | undefined): CSSProperties {
   return {
     [`${property}Top`]: given?.top,
     [`${property}InlineEnd`]: given?.right,

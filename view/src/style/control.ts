@@ -7,7 +7,7 @@ export const CONTROL_VARIANTS = ["solid", "soft", "outline", "ghost"] as const;
 export const FIELD_VARIANTS = ["soft", "outline"] as const;
 export const GUTTER_SIZES = ["2xs", "xs", "sm", "md", "lg", "xl"] as const;
 
-export interface Look {
+interface Look {
   readonly size: string;
   readonly variant: string;
   readonly pill?: boolean;

@@ -6,14 +6,6 @@ import { isObject } from "../tree/node";
 export type Shape = readonly [tag: string, attributes: Readonly<Record<string, string>>];
 export type IconSet = Readonly<Record<string, readonly Shape[]>>;
 
-export interface Icon {
-  readonly shapes: readonly Shape[];
-  /** Outlined icons are strokes; ChatKit's own are filled. */
-  readonly outlined: boolean;
-  /** It points along the line, and the other way where lines run the other way. */
-  readonly pointing: boolean;
-}
-
 const TAGS = new Set(["path", "circle", "rect", "line", "polyline", "polygon", "ellipse"]);
 const ATTRIBUTES = new Set(
   "d cx cy r rx ry x y x1 y1 x2 y2 width height points transform fill-rule clip-rule fill".split(
@@ -21,21 +13,22 @@ const ATTRIBUTES = new Set(
   ),
 );
 const POINTING = /(?:^|[-:])(?:left|right)(?:-|$)|^external-link$/;
-const UNKNOWN: Icon = {
-  outlined: true,
-  pointing: false,
-  shapes: [
-    ["rect", { x: "4", y: "4", width: "16", height: "16", rx: "4", "stroke-dasharray": "3 3" }],
-  ],
-};
+const UNKNOWN: readonly Shape[] = [
+  ["rect", { x: "4", y: "4", width: "16", height: "16", rx: "4", "stroke-dasharray": "3 3" }],
+];
 
-/** Returns the icon of that name; an unknown one is a dashed square. */
-export function findIcon(name: string, sent: IconSet): Icon {
+/**
+ * Returns the icon of that name; an unknown one is a dashed square.
+ *
+ * Outlined icons are strokes; ChatKit's own are filled. An icon that is pointing points along the
+ * line, and the other way where lines run the other way.
+ */
+export function findIcon(name: string, sent: IconSet) {
   const pointing = POINTING.test(name);
   if (Object.hasOwn(ICONS, name)) return { shapes: ICONS[name] ?? [], outlined: false, pointing };
   const key = [name, name.replace(/^lucide:/, "")].find((each) => Object.hasOwn(sent, each));
   const shapes = key === undefined ? undefined : sent[key];
-  return shapes ? { shapes, outlined: true, pointing } : UNKNOWN;
+  return { shapes: shapes ?? UNKNOWN, outlined: true, pointing: pointing && !!shapes };
 }
 
 /** Returns the icons that were sent along, without any tag or attribute that is not a plain shape. */

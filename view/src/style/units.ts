@@ -2,7 +2,7 @@
 
 import { DEFAULTS } from "../defaults";
 import { isObject } from "../tree/node";
-import { optionalText, type Reader, record, type Surroundings } from "../tree/read";
+import { type Reader, record, type Surroundings } from "../tree/read";
 
 const UNIT_PX = 4;
 const NUMERIC = /^-?\d+(?:\.\d+)?$/;
@@ -33,31 +33,17 @@ export const radius: Reader<string | undefined> = (value) => {
   return (RADII as readonly unknown[]).includes(value) ? `var(--radius-${value})` : undefined;
 };
 
-/** Reads flex growth: a number of shares, or any CSS `flex`. */
-export const flex: Reader<string | undefined> = (value) => optionalText(value, { theme: "light" });
+export type Sides = Readonly<Record<"top" | "right" | "bottom" | "left", string | undefined>>;
 
-/** Reads an aspect ratio such as `1.5` or `"16/9"`. */
-export const ratio: Reader<string | undefined> = (value) => optionalText(value, { theme: "light" });
+/** Returns a reader of `{top, right, bottom, left, x, y}`. */
+export const sidesOf = (side: Reader<string | undefined>) =>
+  record({ top: side, right: side, bottom: side, left: side, x: side, y: side });
 
-export interface Sides<T> {
-  readonly top?: T | undefined;
-  readonly right?: T | undefined;
-  readonly bottom?: T | undefined;
-  readonly left?: T | undefined;
-}
-
-const spacingSides = record({
-  top: spacing,
-  right: spacing,
-  bottom: spacing,
-  left: spacing,
-  x: spacing,
-  y: spacing,
-});
+const spacingSides = sidesOf(spacing);
 
 /** Reads padding or margin: one length for all sides, or an object whose sides win over its axes. */
 export const insets = Object.assign(
-  (value: unknown, around: Surroundings): Sides<string> | undefined => {
+  (value: unknown, around: Surroundings): Sides | undefined => {
     if (!isObject(value)) return allSides(spacing(value, around));
     const given = spacingSides(value, around);
     return given && axesToSides(given);
@@ -65,14 +51,11 @@ export const insets = Object.assign(
   { schema: spacingSides.schema },
 );
 
-export function allSides<T>(value: T | undefined): Sides<T> | undefined {
+export function allSides(value: string | undefined): Sides | undefined {
   return value === undefined ? undefined : { top: value, right: value, bottom: value, left: value };
 }
 
-/** Returns the four sides of `{top, right, bottom, left, x, y}`. */
-export function axesToSides<T>(
-  given: Sides<T> & { readonly x?: T | undefined; readonly y?: T | undefined },
-): Sides<T> {
+export function axesToSides(given: Sides & Readonly<Record<"x" | "y", string | undefined>>): Sides {
   return {
     top: given.top ?? given.y,
     right: given.right ?? given.x,

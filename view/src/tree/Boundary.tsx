@@ -1,10 +1,7 @@
 import { Component } from "preact";
 import type { WidgetNode } from "./node";
 
-interface State {
-  readonly error?: unknown;
-  readonly failed?: WidgetNode;
-}
+type State = { readonly error?: unknown; readonly failed?: WidgetNode };
 
 /** Shows the error of a component that fails, in its place; tries again with its next tree. */
 export class Boundary extends Component<{ readonly node: WidgetNode }, State> {

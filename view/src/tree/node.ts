@@ -16,6 +16,8 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+export const asObject = (value: unknown): JsonObject => (isObject(value) ? value : {});
+
 export function isNode(value: unknown): value is WidgetNode {
   return isObject(value) && typeof value.type === "string";
 }

@@ -18,13 +18,6 @@ export type Reader<T> = (value: unknown, around: Surroundings) => T;
 export type Schema = { readonly [property: string]: Reader<unknown> };
 export type Props<S extends Schema> = { readonly [K in keyof S]: ReturnType<S[K]> };
 
-/** A reader of records that also says which properties it reads. */
-export type RecordReader<S extends Schema> = Reader<Props<S> | undefined> & { readonly schema: S };
-/** A reader of lists that also says what is in them. */
-export type ListReader<T> = Reader<readonly T[]> & { readonly of: Reader<T | undefined> };
-/** A reader of one word out of a few. */
-export type Choice<T> = Reader<T> & { readonly values: readonly string[] };
-
 /** Reads every property of the schema from one record. */
 export function readProps<S extends Schema>(
   schema: S,
@@ -63,36 +56,36 @@ export const count =
   };
 
 /** Reads one of the values; anything else is the fallback. */
-export function oneOf<const T extends string>(
+export function oneOf<const T extends string, const F extends NoInfer<T> | undefined>(
   values: readonly T[],
-  fallback: NoInfer<T>,
-): Choice<T>;
-export function oneOf<const T extends string>(
-  values: readonly T[],
-  fallback: undefined,
-): Choice<T | undefined>;
-export function oneOf(
-  values: readonly string[],
-  fallback: string | undefined,
-): Choice<string | undefined> {
-  const reader = (value: unknown) =>
-    typeof value === "string" && values.includes(value) ? value : fallback;
-  return Object.assign(reader, { values });
+  fallback: F,
+): Reader<T | F> {
+  return (value) => values.find((choice) => choice === value) ?? fallback;
 }
 
 export const nodes: Reader<readonly WidgetNode[]> = nodesIn;
 
 /** Reads a list of what another reader accepts; `of` is that reader. */
-export function listOf<T>(of: Reader<T | undefined>): ListReader<T> {
+export function listOf<T>(of: Reader<T | undefined>) {
   const reader: Reader<readonly T[]> = (value, around) =>
     Array.isArray(value) ? value.flatMap((item) => of(item, around) ?? []) : [];
   return Object.assign(reader, { of });
 }
 
-/** Reads an object by a schema; anything else is `undefined`. */
-export function record<const S extends Schema>(schema: S): RecordReader<S> {
-  const reader: Reader<Props<S> | undefined> = (value, around) =>
-    isObject(value) ? readProps(schema, value, around) : undefined;
+/**
+ * Reads an object by a schema; anything else is `undefined`, or the property `short`.
+ *
+ * Without the property `needed` it is no such record.
+ */
+export function record<const S extends Schema>(
+  schema: S,
+  { short, needed }: { short?: keyof S & string; needed?: keyof S } = {},
+) {
+  const reader: Reader<Props<S> | undefined> = (value, around) => {
+    const given = short && !isObject(value) ? { [short]: value } : value;
+    const read = isObject(given) ? readProps(schema, given, around) : undefined;
+    return needed && !read?.[needed] ? undefined : read;
+  };
   return Object.assign(reader, { schema });
 }
 

@@ -143,7 +143,7 @@ describe("a server action", () => {
   test("that the server finds incomplete starts no turn, and says which fields", async () => {
     const answer = { isError: true, structuredContent: { validationErrors: { to: "is missing" } } };
     const { dispatcher, requests } = makeDispatcher(ALL, answer);
-    expect(await dispatcher.send(request())).toEqual({ problems: { to: "is missing" } });
+    expect(await dispatcher.send(request())).toEqual({ to: "is missing" });
     expect(requests).toEqual([TOOL_CALL]);
   });
 

@@ -33,7 +33,7 @@ export function drawWith(
     labelled: new Set(),
     can: () => true,
     isLocal: () => false,
-    act: async () => ({ problems: {} }),
+    act: async () => ({}),
     openLink: () => undefined,
   };
   const nodes = h(Nodes, { of: [node] });

@@ -3,12 +3,13 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { act } from "../../src/program/draw";
-import { isHolder, type Program, run } from "../../src/program/run";
+import { type Program, run } from "../../src/program/run";
 import {
   allowSteps,
   countSteps,
   type Dict,
   Failure,
+  isHolder,
   MOST_STEPS,
   tojson,
   type Value,
