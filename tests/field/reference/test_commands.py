@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import shlex
 import socket
 import subprocess
 import sys
@@ -12,6 +14,7 @@ import pytest
 
 from docs.generate.commands import end_all, list_commands, run_commands
 from tests.field.deploy.documents import ROOT
+from widgetd.cli import app
 
 LEFT_OUT = {
     "chat.md": "models that are not here",
@@ -26,10 +29,23 @@ LEFT_OUT = {
 """Pages whose commands are not run here, and what they need."""
 
 
+WRITTEN = (*(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "operations").glob("*.md"))
+CALL = re.compile(r"(?:[A-Z_]+=\S+ )?(?:\.venv/bin/|uvx )?widgetd ([a-z].*?)(?: \|\| true)?")
+
+
 def pages() -> dict[str, list[str]]:
-    written = (*(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "operations").glob("*.md"))
-    found = {page.name: list_commands(page.read_text()) for page in written}
-    return {name: commands for name, commands in found.items() if commands}
+    commands = {page.name: list_commands(page.read_text()) for page in WRITTEN}
+    return {name: listed for name, listed in commands.items() if listed}
+
+
+def list_calls() -> list[str]:
+    """Return the calls of widgetd in README.md and all pages: `["check widgets", ...]`."""
+    lines: list[str] = []
+    for page in (ROOT / "README.md", *WRITTEN):
+        text = page.read_text().replace("\\\n", " ")
+        scripts = "".join(re.findall(r"```sh\n(.*?)```", text, re.DOTALL))
+        lines += [*list_commands(text), *scripts.splitlines()]
+    return sorted({call[1] for line in lines if (call := CALL.fullmatch(line))})
 
 
 @pytest.fixture
@@ -58,6 +74,11 @@ def port() -> int:
 
 def test_commands_of_every_page_are_run_or_have_a_stated_need() -> None:
     assert pages().keys() == LEFT_OUT.keys() | {"hosts.md", "releasing.md", "secure.md"}
+
+
+@pytest.mark.parametrize("call", list_calls())
+def test_command_line_accepts_every_documented_call(call: str) -> None:
+    app.parse_args(shlex.split(call, comments=True), exit_on_error=False, print_error=False)
 
 
 @pytest.mark.timeout(120)
