@@ -5,7 +5,7 @@ import { Failure } from "../program/values";
 import { type IconSet, readIcons } from "../style/icons";
 import { isObject, type JsonObject, LAST, type WidgetNode, walk } from "../tree/node";
 
-export const PROGRAM_ID = "widgetd-program";
+const PROGRAM_ID = "widgetd-program";
 
 /** Returns the program that the page holds: `<script type="application/json" id=…>`. */
 export function readProgram(): PageProgram | undefined {

@@ -11,7 +11,7 @@ export function readFolderPalette(): unknown {
   return json && JSON.parse(json);
 }
 
-export const INLINE_ID = "widgetd-tree";
+const INLINE_ID = "widgetd-tree";
 
 /**
  * Returns what `<script type="application/json" id="widgetd-tree">` says, `undefined` without one.

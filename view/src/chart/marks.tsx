@@ -5,7 +5,7 @@ import { CURVES } from "./curves";
 import type { Extent, Series } from "./model";
 import type { Bands, Scale } from "./scale";
 
-export interface Plane {
+interface Plane {
   readonly bands: Bands;
   readonly y: Scale;
 }

@@ -39,7 +39,7 @@ const schema = {
 type SelectProps = Props<typeof schema>;
 
 /** The properties of both kinds of select. */
-export interface SelectParts extends SelectProps {
+interface SelectParts extends SelectProps {
   readonly value: string;
   readonly field: ReturnType<typeof useField>;
   readonly mark: Trigger["mark"];

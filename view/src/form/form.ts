@@ -3,7 +3,7 @@
 import { createContext, type RefObject } from "preact";
 import type { Action } from "../actions/action";
 
-export interface FormScope {
+interface FormScope {
   /** Keeps the ids of equally named fields apart from another form's. */
   readonly id: string;
   readonly element: RefObject<HTMLElement>;

@@ -46,8 +46,8 @@ import {
 } from "./values";
 
 /** An operand: a constant, a slot, an operation, a body, or arguments by name. */
-export type Operand = string | number | boolean | null | Operands | { [name: string]: Operand };
-export type Operands = readonly Operand[];
+type Operand = string | number | boolean | null | Operands | { [name: string]: Operand };
+type Operands = readonly Operand[];
 
 export interface Program {
   /** The number of slots of a frame. */
@@ -65,7 +65,7 @@ export interface Program {
 type Frame = Value[];
 
 /** Arguments that a model is still writing. */
-export interface Growth {
+interface Growth {
   /** Receives the number of objects in the output before the first gap after the last value. */
   begun: number;
 }
@@ -102,7 +102,7 @@ const attempt = (operand: Operand | undefined, frame: Frame): Value =>
 const GROWING =
   /^(?:slice|substring|split|join|trim|to(?:Low|Upp)erCase|charAt|includes|indexOf|startsWith)$/;
 
-export function evaluate(operand: Operand | undefined, frame: Frame): Value {
+function evaluate(operand: Operand | undefined, frame: Frame): Value {
   if (typeof operand === "number") return frame[operand] === WAITING ? wait() : frame[operand];
   if (!isList(operand)) return operand;
   step();
@@ -434,7 +434,7 @@ export const LOOP_MEMBERS: Readonly<Record<string, (loop: Loop) => Value>> = {
 const PIECE = /[[\]{},:]|"(?:[^"\\]|\\.)*"|[^\s"[\]{},:]+|".*/gs;
 const BEFORE_VALUE = new Set(["", "[", "{", ",", ":"]);
 
-export function isJson(shown: string): boolean {
+function isJson(shown: string): boolean {
   try {
     JSON.parse(shown);
     return true;

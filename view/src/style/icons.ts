@@ -3,7 +3,7 @@
 import { ICONS } from "virtual:icons";
 import { isObject } from "../tree/node";
 
-export type Shape = readonly [tag: string, attributes: Readonly<Record<string, string>>];
+type Shape = readonly [tag: string, attributes: Readonly<Record<string, string>>];
 export type IconSet = Readonly<Record<string, readonly Shape[]>>;
 
 const TAGS = new Set(["path", "circle", "rect", "line", "polyline", "polygon", "ellipse"]);

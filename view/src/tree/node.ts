@@ -18,7 +18,7 @@ export function isObject(value: unknown): value is JsonObject {
 
 export const asObject = (value: unknown): JsonObject => (isObject(value) ? value : {});
 
-export function isNode(value: unknown): value is WidgetNode {
+function isNode(value: unknown): value is WidgetNode {
   return isObject(value) && typeof value.type === "string";
 }
 
