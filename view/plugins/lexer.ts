@@ -5,6 +5,17 @@ import type { Plugin } from "vite";
 /** The end of the module: properties assigned to `marked`, so that no bundler may drop it. */
 const MARKED = /var ([\w$]+)=new [\w$]+;function [\w$]+\(\w,\w\)\{return \1\.parse\(.*$/s;
 
+/** Options of marked, as the view uses it: the minifier drops what depends on the others. */
+const OPTIONS = {
+  pedantic: "false",
+  silent: "false",
+  gfm: "true",
+  breaks: "true",
+  extensions: "(void 0)",
+  hooks: "(void 0)",
+};
+const OPTION = new RegExp(`this\\.options\\.(${Object.keys(OPTIONS).join("|")})\\b`, "g");
+
 export function markedLexer(): Plugin {
   return {
     name: "widgetd:lexer",
@@ -13,7 +24,10 @@ export function markedLexer(): Plugin {
       if (!id.endsWith("/marked.esm.js")) return undefined;
       const lexer = /[\w$]+ as Lexer\b/.exec(code)?.[0];
       if (!lexer || !MARKED.test(code)) throw new Error("marked ends otherwise than it did");
-      return { code: code.replace(MARKED, `export{${lexer}};`), map: null };
+      const used = code
+        .replace(MARKED, `export{${lexer}};`)
+        .replace(OPTION, (_, name: keyof typeof OPTIONS) => OPTIONS[name]);
+      return { code: used, map: null };
     },
   };
 }

@@ -181,11 +181,12 @@ def _scan_folder(
     """
     from widgetd.base.files.folder import open_folder
     from widgetd.base.files.walk import walk
+    from widgetd.core.widget.theme import read_folder_theme
     from widgetd.daemon.loading import build_catalog, configure_rules
     from widgetd.daemon.wings import admit
     from widgetd.server.catalog.loader import WIDGET_SUFFIXES, Loader
 
-    loader = Loader(admit, keeps_parts=True)
+    loader, theme = Loader(admit, keeps_parts=True), read_folder_theme(folder)
     settings, upstreams = read_settings(), None
     if settings.upstreams is not None:
         from widgetd.upstreams.declarations import read_file
@@ -201,7 +202,7 @@ def _scan_folder(
             widget = loader.load(source, sidecar)
             # While its parts exist; those of ten thousand widgets would fill the memory.
             if findings is not None and only in ("", source.path):
-                findings[source.path] = check_widget(widget)
+                findings[source.path] = check_widget(widget, theme=theme)
             widget.release()
             return widget
         finally:

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 from widgetd.base.errors import Finding
 from widgetd.base.files.limits import LIMITS as FILE_LIMITS
 from widgetd.base.system import SYSTEM, System
-from widgetd.core.widget.widget import Widget
 from widgetd.daemon.parallel_proof import ParallelProofs
 from widgetd.daemon.parser_process import ParserProcess
 from widgetd.server.catalog.catalog import Catalog
@@ -139,7 +138,7 @@ def build_catalog(
 
 def configure_rules(
     settings: Settings, *, strict: bool = False, upstreams: Upstreams | None = None
-) -> Callable[[Widget], tuple[Finding, ...]]:
+) -> Callable[..., tuple[Finding, ...]]:
     """Return `check_widget` by what the settings allow; `upstreams` are those declared, if known.
 
     A daemon passes none: its upstreams file may change while it runs.

@@ -8,8 +8,10 @@ import type { Theme } from "../tree/read";
 /** Red, green and blue from 0 to 1; a fourth number is the opacity. */
 type Rgb = readonly number[];
 
-/** WCAG 2.2 AA, success criterion 1.4.3. */
+/** WCAG 2.2 AA, success criterion 1.4.3: for texts, and for those of 24 px and more. */
 const LEAST_CONTRAST = 4.5;
+const LEAST_CONTRAST_LARGE = 3;
+const LARGE = "[class*=title-]:not(.title-sm, .title-md)";
 /** The strongest `alpha-…` that widgets lay under texts; in weaker layers a text reads better. */
 const LAYER = 0.1;
 const BLACK: Rgb = [0, 0, 0];
@@ -65,8 +67,9 @@ function applyTo(mode: Theme, given: JsonObject, host: JsonObject): void {
   // Under reduced motion everything has a transition, which would delay what is read.
   probe.style.setProperty("transition", "none", "important");
   document.documentElement.append(probe);
-  sheet.insertRule(`[data-theme=${mode}][data-theme]{}`);
-  const { style } = sheet.cssRules[0] as CSSStyleRule;
+  const addRule = (selector: string) =>
+    (sheet.cssRules[sheet.insertRule(`[data-theme=${mode}]${selector}{}`)] as CSSStyleRule).style;
+  const style = addRule("[data-theme]");
   const read = (value: string): Rgb | undefined => {
     probe.style.color = "";
     probe.style.color = `color-mix(in srgb, ${value}, ${value})`;
@@ -98,9 +101,9 @@ function applyTo(mode: Theme, given: JsonObject, host: JsonObject): void {
   const ink = named[INK] ?? text;
   const isOfTheme = luminance(paper) > luminance(ink) === (mode === "light");
   if (Object.keys(named).length && isOfTheme && isReadable(ink, paper)) {
-    const paint = (changes: Record<string, Rgb | undefined>) => {
+    const paint = (changes: Record<string, Rgb | undefined>, target = style) => {
       for (const [token, [r, g, b, a = 1] = BLACK] of Object.entries(changes))
-        style.setProperty(token, `color(srgb ${r} ${g} ${b} / ${a})`);
+        target.setProperty(token, `color(srgb ${r} ${g} ${b} / ${a})`);
     };
     // The view's greys, as far between the background and the text as they are between its own.
     const share = ([grey = 0]: Rgb) => (grey - (card[0] ?? 0)) / ((text[0] ?? 0) - (card[0] ?? 0));
@@ -112,26 +115,31 @@ function applyTo(mode: Theme, given: JsonObject, host: JsonObject): void {
         [`${ACCENT}-hover`]: mix(accent, ink, 0.1),
         [`${ACCENT}-active`]: mix(accent, ink, 0.2),
       });
-    const fits = (text: Rgb | undefined, behind: readonly Rgb[]) =>
-      text && behind.every((surface) => isReadable(layer(text, surface), surface));
+    const fits = (text: Rgb | undefined, behind: readonly Rgb[], least = LEAST_CONTRAST) =>
+      text && behind.every((surface) => isReadable(layer(text, surface), surface, least));
     const areas = Object.entries(named).filter(
       ([token, rgb]) =>
         !token.startsWith(INK) && !(SURFACES.includes(token) && !fits(ink, [layer(rgb, paper)])),
     );
     paint(Object.fromEntries(areas));
-    const choices = TEXTS.map(([token, areas]) => {
-      const plain = areas.map((area) => layer(readToken(area), paper));
-      const behind = plain.flatMap((area) => [
-        area,
-        mix(area, ink, areas === SURFACES ? LAYER : 0),
-      ]);
-      const own = readToken(token);
-      const end = [ink, paper, WHITE].find((rgb) => fits(rgb, behind)) ?? BLACK;
-      // The view's own, moved as far as it takes.
-      const steps = [0, 0.25, 0.5, 0.75, 1].map((share) => mix(own, end, share));
-      return [token, [named[token], ...steps].find((rgb) => fits(rgb, behind))] as const;
-    });
-    paint(Object.fromEntries([...choices, [INK, ink]]));
+    const choose = (least: number) =>
+      TEXTS.map(([token, areas]) => {
+        const plain = areas.map((area) => layer(readToken(area), paper));
+        const behind = plain.flatMap((area) => [
+          area,
+          mix(area, ink, areas === SURFACES ? LAYER : 0),
+        ]);
+        const own = readToken(token);
+        const end = [ink, paper, WHITE].find((rgb) => fits(rgb, behind)) ?? BLACK;
+        // The view's own, moved as far as it takes.
+        const steps = [0, 0.25, 0.5, 0.75, 1].map((share) => mix(own, end, share));
+        return [token, [named[token], ...steps].find((rgb) => fits(rgb, behind, least))] as const;
+      });
+    const large = choose(LEAST_CONTRAST_LARGE);
+    paint(Object.fromEntries([...choose(LEAST_CONTRAST), [INK, ink]]));
+    // In a card of the other theme, a large text is as strong as every other.
+    const other = mode === "light" ? "dark" : "light";
+    paint(Object.fromEntries(large), addRule(` ${LARGE}:not([data-theme=${other}] *)`));
   }
   probe.remove();
 }
@@ -150,9 +158,9 @@ const mix = (from: Rgb, to: Rgb, share: number): Rgb =>
 /** Returns a colour as it looks over an opaque one. */
 const layer = (rgb: Rgb, under: Rgb): Rgb => mix(under, rgb, rgb[3] ?? 1);
 
-function isReadable(text: Rgb, surface: Rgb): boolean {
+function isReadable(text: Rgb, surface: Rgb, least = LEAST_CONTRAST): boolean {
   const [low = 0, high = 0] = [luminance(text), luminance(surface)].sort((a, b) => a - b);
-  return (high + 0.05) / (low + 0.05) >= LEAST_CONTRAST;
+  return (high + 0.05) / (low + 0.05) >= least;
 }
 
 function luminance(rgb: Rgb): number {

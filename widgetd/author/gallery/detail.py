@@ -22,7 +22,7 @@ from widgetd.base.limits import Limits
 from widgetd.base.text_search import nearest
 from widgetd.core.schema.json_values import is_json
 from widgetd.core.widget.page_program import program_or_empty
-from widgetd.core.widget.states import SAMPLE, ShownState, State
+from widgetd.core.widget.states import SAMPLE, ShownState, State, list_states, show_state
 from widgetd.core.widget.widget import Widget
 from widgetd.server.access.principal import Caller
 from widgetd.server.mcp.http_calls import store_if_interactive
@@ -94,13 +94,11 @@ async def widget_page(gallery: Gallery, request: Request) -> dict[str, Any] | Re
         missing = {**layout, "tool": tool, "match": nearest(tool, tuple(snapshot.widgets))}
         return HTMLResponse(html("missing.html", missing), 404, PAGE_HEADERS)
     widget = snapshot.widgets[tool]
-    states = gallery.states(widget)
+    states = list_states(widget)
     state = _state(states, request)
-    shown = await preview(gallery, widget, gallery.show(widget, state.key), caller)
+    shown = await preview(gallery, widget, show_state(widget, state.key), caller)
     earlier = gallery.history.before(widget, caller.principal.audience.sees)
-    changes = None
-    if earlier is not None:
-        changes = diff_versions(earlier, widget)
+    changes = None if earlier is None else diff_versions(earlier, widget)
     tools, tab = tuple(snapshot.widgets), request.query_params.get("tab")
     at, text = tools.index(tool), "edit" if shown["origins"] is not None else "source"
     tabs = TABS[:1] if gallery.clean else (TABS[0], text, *TABS[2:])
@@ -141,10 +139,10 @@ async def widget_json(gallery: Gallery, request: Request) -> dict[str, Any]:
     It shows the state that the address names, or the arguments of a POST.
     """
     widget, caller = gallery.widget(request), caller_of(request)
-    definition, states = widget.definition, gallery.states(widget)
+    definition, states = widget.definition, list_states(widget)
     arguments = await read_arguments(request)
     if arguments is None:
-        given = gallery.show(widget, _state(states, request).key)
+        given = show_state(widget, _state(states, request).key)
     else:
         given = ShownState(arguments=arguments)
     content = {

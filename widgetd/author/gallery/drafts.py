@@ -280,7 +280,7 @@ async def previous(gallery: Gallery, request: Request) -> dict[str, Any]:
 
 def _drawing(gallery: Gallery, widget: Widget) -> dict[str, Any] | None:
     try:
-        render = render_of(gallery.server, widget, gallery.show(widget, SAMPLE))
+        render = render_of(gallery.server, widget, show_state(widget, SAMPLE))
         return result_of(gallery.server, render)
     except CallError:
         return None

@@ -18,9 +18,8 @@ from widgetd.author.uploads.history import History
 from widgetd.author.uploads.uploads import Uploads
 from widgetd.base.errors import CallError
 from widgetd.base.system import SYSTEM, FairThreads
-from widgetd.core.widget import states
 from widgetd.core.widget.images import find_image_origins
-from widgetd.core.widget.states import SAMPLE, ShownState, State
+from widgetd.core.widget.states import SAMPLE, show_state
 from widgetd.core.widget.widget import Widget
 from widgetd.server.catalog.snapshot import Snapshot
 from widgetd.server.mcp.server import Server
@@ -70,12 +69,6 @@ class Gallery:
     dry_run: DryRun = field(default_factory=DryRun)
     clean: bool = False
 
-    def show(self, widget: Widget, key: str) -> ShownState:
-        return states.show_state(widget, key)
-
-    def states(self, widget: Widget) -> tuple[State, ...]:
-        return states.list_states(widget)
-
     def file(self, widget: Widget) -> Path:
         return self.folder / widget.definition.path
 
@@ -83,7 +76,7 @@ class Gallery:
         allowed = {*widget.definition.image_origins, *self.image_origins}
         if self.sample_images:
             with suppress(CallError):
-                tree = states.show_state(widget, SAMPLE).tree(widget)
+                tree = show_state(widget, SAMPLE).tree(widget)
                 allowed |= find_image_origins(orjson.dumps(tree))
         return sorted(allowed)
 

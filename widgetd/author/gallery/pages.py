@@ -35,9 +35,10 @@ from widgetd.author.guide.guide import page, pages, render_blocks
 from widgetd.base.errors import CallError
 from widgetd.base.system import SYSTEM
 from widgetd.core.checks.images import find_refused_origins
+from widgetd.core.widget import states
 from widgetd.core.widget.components import load_vocabulary
 from widgetd.core.widget.page_program import program_or_empty
-from widgetd.core.widget.states import GRID_WIDTHS_PX, SAMPLE, THEMES, ShownState
+from widgetd.core.widget.states import SAMPLE, ShownState
 from widgetd.core.widget.theme import Theme
 from widgetd.server.access.principal import ADMIN, GALLERY, WRITE
 from widgetd.server.mcp.http_calls import take_action
@@ -62,8 +63,9 @@ if TYPE_CHECKING:
 
 async def grid_page(gallery: Gallery, request: Request) -> dict[str, Any]:
     widget = gallery.widget(request)
-    states = {"widget": widget, "states": gallery.states(widget)}
-    return {**gallery.layout(request), **states, "widths": GRID_WIDTHS_PX, "themes": THEMES}
+    content = {"widget": widget, "states": states.list_states(widget)}
+    content |= {"widths": states.GRID_WIDTHS_PX, "themes": states.THEMES}
+    return {**gallery.layout(request), **content}
 
 
 async def evidence(gallery: Gallery, request: Request) -> Response:
@@ -84,14 +86,17 @@ async def problems(gallery: Gallery, request: Request) -> dict[str, Any]:
     origins: tuple[str, ...] = ()
     if editable_origins(gallery, widget, caller) is not None:
         with suppress(CallError):
-            tree = gallery.show(widget, SAMPLE).tree(widget)
+            tree = states.show_state(widget, SAMPLE).tree(widget)
             allowed = {*widget.definition.image_origins, *gallery.image_origins}
             origins = find_refused_origins([tree], allowed)
-    return {"problems": await gallery.problems.warnings(widget), "origins": origins}
+    warnings = await gallery.problems.warnings(widget, caller.snapshot.theme)
+    return {"problems": warnings, "origins": origins}
 
 
 async def problems_as_json(gallery: Gallery, request: Request) -> list[Any]:
-    return [problem_json(one) for one in await gallery.problems.warnings(gallery.widget(request))]
+    theme = caller_of(request).snapshot.theme
+    warnings = await gallery.problems.warnings(gallery.widget(request), theme)
+    return [problem_json(problem) for problem in warnings]
 
 
 async def picture(gallery: Gallery, request: Request) -> Response:
@@ -125,8 +130,8 @@ async def _read_request(gallery: Gallery, request: Request) -> tuple[Camera, Scr
     camera = _camera(gallery)
     widget, query = gallery.widget(request), request.query_params
     key = query.get("state", SAMPLE)
-    state = next((one for one in gallery.states(widget) if one.key == key), None)
-    shown = gallery.show(widget, key) if arguments is None else ShownState(arguments=arguments)
+    state = next((one for one in states.list_states(widget) if one.key == key), None)
+    shown = states.show_state(widget, key) if arguments is None else ShownState(arguments=arguments)
     width = query.get("width", "")
     journal = gallery.server.rendering.journal
     with journal.rendering(widget.key, "" if arguments is None else journal.digest(arguments)):

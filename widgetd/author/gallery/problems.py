@@ -21,11 +21,11 @@ from widgetd.base.files.source import read
 from widgetd.base.limits import Limits
 from widgetd.base.system import SYSTEM
 from widgetd.core.checks.report import describe, locate
+from widgetd.core.widget.theme import Theme
 from widgetd.core.widget.widget import Widget
 from widgetd.server.catalog.snapshot import Snapshot
 
 Verdict = Literal["fault", "warning", "none"]
-"""A widget's worst finding."""
 
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
@@ -58,12 +58,12 @@ class Problems:
     def __init__(
         self,
         folder: Path,
-        check_widget: Callable[[Widget], tuple[Finding, ...]],
+        check_widget: Callable[..., tuple[Finding, ...]],
     ) -> None:
         self._folder = folder
         self.check_widget = check_widget
         self._limiter = anyio.CapacityLimiter(1)
-        self._known: WeakKeyDictionary[Widget, tuple[Problem, ...]] = WeakKeyDictionary()
+        self._known = WeakKeyDictionary[Widget, tuple[Theme, tuple[Problem, ...]]]()
 
     def fault(self, snapshot: Snapshot, path: str) -> Problem | None:
         finding = snapshot.faults.get(path)
@@ -76,21 +76,24 @@ class Problems:
             contents[finding.path] = source.content.decode(errors="replace")
         return _build_problem(finding, contents)
 
-    async def warnings(self, widget: Widget) -> tuple[Problem, ...]:
+    async def warnings(self, widget: Widget, theme: Theme) -> tuple[Problem, ...]:
         def find() -> tuple[Problem, ...]:
             definition = widget.definition
-            found = self.check_widget(widget)
             contents = {definition.path: definition.content.decode(errors="replace")}
-            return tuple(_build_problem(one, contents) for one in found)
+            return tuple(
+                _build_problem(f, contents) for f in self.check_widget(widget, theme=theme)
+            )
 
-        if widget not in self._known:
-            self._known[widget] = await SYSTEM.threads.run_blocking(find, limiter=self._limiter)
-        return self._known[widget]
+        entry = self._known.get(widget)
+        if entry is None or entry[0] != theme:
+            entry = theme, await SYSTEM.threads.run_blocking(find, limiter=self._limiter)
+            self._known[widget] = entry
+        return entry[1]
 
     async def verdict(self, snapshot: Snapshot, widget: Widget) -> Verdict:
         if widget.definition.path in snapshot.faults:
             return "fault"
-        return "warning" if await self.warnings(widget) else "none"
+        return "warning" if await self.warnings(widget, snapshot.theme) else "none"
 
 
 def problem_json(problem: Problem | None) -> dict[str, Any] | None:

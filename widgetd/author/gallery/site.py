@@ -23,6 +23,7 @@ from widgetd.author.guide.guide import ORDER
 from widgetd.base.errors import ConfigError
 from widgetd.base.text_search import compile_pattern
 from widgetd.core.widget.components import load_vocabulary
+from widgetd.core.widget.states import list_states
 from widgetd.server.access.principal import Caller
 from widgetd.server.catalog.snapshot import Snapshot
 from widgetd.server.progress import Progress
@@ -115,7 +116,7 @@ def _list_addresses(
         yield from (
             ("data", path, {"tool": tool}) for path in _DATA[: 1 if gallery.clean else None]
         )
-        for state in gallery.states(widget):
+        for state in list_states(widget):
             yield "data", "/w/{tool}/states/{state}.json", {"tool": tool, "state": state.key}
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
-from types import MappingProxyType
 from typing import Any
 
 import orjson
@@ -20,7 +19,7 @@ from widgetd.core.widget.components.values import read_literal_color
 from widgetd.core.widget.images import find_blocked, find_image_origins
 from widgetd.core.widget.samples import GENERATED
 from widgetd.core.widget.sidecar import SUFFIX
-from widgetd.core.widget.theme import contrast
+from widgetd.core.widget.theme import LEAST_CONTRAST, MODES, Theme, contrast, find_readable
 from widgetd.core.widget.widget import Widget
 
 _RESERVED = compile_pattern(r"[/.](?:example(?:\.(?:com|net|org))?|test|invalid)(?::|$)")
@@ -32,18 +31,15 @@ def check_image_origins(
 ) -> Iterator[Finding]:
     """Yield a warning if hosts do not load the images of arguments (W1410).
 
-    The warning names the origins in the author's samples. If those show no images but calls can
-    bring
-    any, it asks the operator to choose.
+    The warning names the origins in the author's samples. If only calls can bring images, it asks
+    the operator to choose.
     """
     definition = widget.definition
     place: tuple[int | None, int | None] = (None, None)
-    authored = [
-        outcome for outcome in outcomes if outcome.sample.authored and outcome.tree is not None
-    ]
+    authored = [outcome for outcome in outcomes if outcome.sample.authored and outcome.tree]
     admitted = {*definition.image_origins, *allowed}
     sidecar = f"'{definition.path}{SUFFIX}'"
-    trees = [outcome.tree for outcome in authored if outcome.tree is not None]
+    trees = [outcome.tree or {} for outcome in authored]
     if refused := find_refused_origins(trees, admitted):
         listed = ", ".join(f'"{origin}"' for origin in refused)
         problem = f"images come from {', '.join(refused)}, and hosts load none from there"
@@ -71,13 +67,9 @@ def check_image_origins(
         advice = f"list the expected origins as `image_origins` in {sidecar}"
     else:
         return
+    line, column = place
     yield Finding(
-        code="W1410",
-        at=widget.drawing_at,
-        line=place[0],
-        column=place[1],
-        problem=problem,
-        advice=advice,
+        code="W1410", at=widget.drawing_at, line=line, column=column, problem=problem, advice=advice
     )
 
 
@@ -89,7 +81,7 @@ def find_refused_origins(
     return find_blocked({name for name in named if not _RESERVED.search(name)}, admitted)
 
 
-def check_components(widget: Widget, outcomes: Iterable[Outcome]) -> Iterator[Finding]:
+def check_parts(widget: Widget, outcomes: Iterable[Outcome], theme: Theme) -> Iterator[Finding]:
     """Yield problems of single components in the author's samples (W1330, W1411 to W1416).
 
     Each problem is reported once, at its first component.
@@ -97,7 +89,8 @@ def check_components(widget: Widget, outcomes: Iterable[Outcome]) -> Iterator[Fi
     reported: set[str] = set()
     for outcome in outcomes:
         for at, part, on_card in _walk(outcome.tree or {}) if outcome.sample.authored else ():
-            for code, problem, advice in chain.from_iterable(c(part, on_card) for c in _CHECKS):
+            colors = _check_color(part, theme) if on_card else ()
+            for code, problem, advice in chain(*(check(part) for check in _CHECKS), colors):
                 if problem not in reported:
                     reported.add(problem)
                     finding = Finding(code=code, at=at, problem=problem, advice=advice)
@@ -108,14 +101,14 @@ Problem = tuple[str, str, str]
 """Code, problem and advice."""
 
 
-def _check_image(part: Mapping[str, Any], _on_card: bool) -> Iterator[Problem]:
+def _check_image(part: Mapping[str, Any]) -> Iterator[Problem]:
     src = str(part.get("src") or "") if part.get("type") == "Image" else ""
     if src.startswith(("/", "./", "../")) and not src.startswith("//"):
         problem = f"the address of an image is relative, and hosts draw none: '{src[:80]}'"
         yield "W1416", problem, "write whole addresses, as https://…, or send data: URIs"
 
 
-def _check_button(part: Mapping[str, Any], _on_card: bool) -> Iterator[Problem]:
+def _check_button(part: Mapping[str, Any]) -> Iterator[Problem]:
     if part.get("type") != "Button":
         return
     label = str(part.get("label") or "")
@@ -127,19 +120,23 @@ def _check_button(part: Mapping[str, Any], _on_card: bool) -> Iterator[Problem]:
         yield "W1415", f"{named} does nothing when it is pressed", advice
 
 
-def _check_color(part: Mapping[str, Any], on_card: bool) -> Iterator[Problem]:
+def _check_color(part: Mapping[str, Any], theme: Theme) -> Iterator[Problem]:
     # A literal color and a hue alone are the same in both themes. ChatKit's names differ.
-    color = part.get("color") if on_card and part.get("type") in _TEXTS else None
-    for theme, card in _CARDS.items():
-        text = color.get(theme) if isinstance(color, Mapping) else color
+    color = part.get("color") if (type_ := part.get("type")) in _TEXTS else None
+    is_large = type_ == "Icon" or (type_ == "Title" and part.get("size") in _LARGE)
+    least = LEAST_CONTRAST["large" if is_large else "text"]
+    for mode in MODES:
+        text = color.get(mode) if isinstance(color, Mapping) else color
+        card = theme.background(mode)
         literal = read_literal_color(text) if isinstance(text, str) else None
-        if literal and (ratio := contrast(literal, card)) < _LEAST_CONTRAST:
-            problem = f"the color '{text}' of a text has a contrast of {ratio:.1f} : 1 in {theme}"
-            advice = "write a name as 'secondary' or 'danger', or {light, dark} with a color each"
-            yield "W1411", problem, advice
+        if literal and (ratio := contrast(literal, card)) < least:
+            on = f"{ratio:.1f} : 1 in {mode} on the background {card}"
+            problem = f"the color '{text}' of a text has a contrast of {on}"
+            nearest = find_readable(literal, card, least)
+            yield "W1411", problem, f"write {nearest} for {mode}, or a name as 'secondary'"
 
 
-def _check_spaces(part: Mapping[str, Any], _on_card: bool) -> Iterator[Problem]:
+def _check_spaces(part: Mapping[str, Any]) -> Iterator[Problem]:
     for name in _SPACES:
         space = part.get(name)
         for units in space.values() if isinstance(space, Mapping) else [space]:
@@ -151,18 +148,15 @@ def _check_spaces(part: Mapping[str, Any], _on_card: bool) -> Iterator[Problem]:
                 yield "W1330", problem, f"write {units / _UNIT_PX:g} for {units:g} px"
 
 
-_CHECKS = (_check_image, _check_button, _check_color, _check_spaces)
+_CHECKS = (_check_image, _check_button, _check_spaces)
 _SPACES = ("gap", "padding", "margin")
 _UNIT_PX = 4
+# Spaces of 16 units (64 px) and more are usually meant as pixels.
 _MOST_UNITS = 16
-"""Spaces of 16 units (64 px) and more are usually meant as pixels."""
 
 _TEXTS = frozenset({"Text", "Title", "Caption", "Label", "Icon"})
-_CARDS = MappingProxyType({"light": "#ffffff", "dark": "#303030"})
-"""The background of a card in each theme."""
-
-_LEAST_CONTRAST = 3.0
-"""For large text. Source: WCAG 2.2, success criterion 1.4.3."""
+# Titles of 24 px and more.
+_LARGE = frozenset({"lg", "xl", "2xl", "3xl", "4xl", "5xl"})
 
 
 def check_sentences(widget: Widget, outcomes: Sequence[Outcome]) -> Iterator[Finding]:

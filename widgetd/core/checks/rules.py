@@ -20,6 +20,7 @@ from widgetd.core.widget.actions.widget_actions import VARIANTS, collect_actions
 from widgetd.core.widget.definition import Definition
 from widgetd.core.widget.feed import Feed
 from widgetd.core.widget.samples import GENERATED
+from widgetd.core.widget.theme import NO_THEME, Theme
 from widgetd.core.widget.widget import Widget
 
 Upstreams = Mapping[str, Collection[str]]
@@ -73,7 +74,7 @@ RULES = (
     Rule(("W1331",), ("widget", "outcomes"), images.check_sentences),
     Rule(("W1408",), ("widget", "actions"), renders.check_field_collisions),
     Rule(("W1410",), ("widget", "outcomes", "image_origins"), images.check_image_origins),
-    Rule(("W1330", "W1411", "W1415", "W1416"), ("widget", "outcomes"), images.check_components),
+    Rule(("W1330", "W1411", "W1415", "W1416"), ("widget", "outcomes", "theme"), images.check_parts),
     Rule(("W1214", "W1615"), ("definition", "actions"), texts.check_described_actions),
     Rule(("W1601",), ("feed", "definition", "upstreams"), texts.check_upstream),
     Rule(("W1603",), ("feed", "definition"), texts.check_feed_fields),
@@ -107,29 +108,24 @@ LOSS = {code: frozenset({"W1307"}) for code in ("W1323", "W1406", "W1407")}
 """Consequences of a loss of the exporter, as long as the template is rendered."""
 
 
+@dataclass(frozen=True, kw_only=True)
 class Subject:
     """A widget with the inputs of rules. An input is None where it does not exist.
 
-    Args:
+    Attributes:
         widget: The compiled widget, or a definition for the rules before compilation.
         strict: Whether reading an undeclared argument is a fault.
         image_origins: Origins of images allowed in every widget.
         upstreams: The tools for actions, by declared upstream, None if unknown.
+        theme: The theme of the folder.
     """
 
-    def __init__(
-        self,
-        widget: Widget | Definition,
-        *,
-        strict: bool,
-        image_origins: Collection[str] = (),
-        upstreams: Upstreams | None = None,
-    ) -> None:
-        self.upstreams = upstreams
-        self.widget = widget if isinstance(widget, Widget) else None
-        self.definition = widget if isinstance(widget, Definition) else widget.definition
-        self.strict = strict
-        self.image_origins = image_origins
+    widget: Widget | None
+    definition: Definition
+    strict: bool = False
+    image_origins: Collection[str] = ()
+    upstreams: Upstreams | None = None
+    theme: Theme = NO_THEME
 
     @cached_property
     def file(self) -> Mapping[str, Any]:
@@ -169,11 +165,8 @@ class Subject:
         """Pair the arguments that render with their trees."""
         if self.outcomes is None:
             return None
-        return [
-            (outcome.sample.arguments, outcome.tree)
-            for outcome in self.outcomes
-            if outcome.tree is not None
-        ]
+        drawn = ((outcome.sample.arguments, outcome.tree) for outcome in self.outcomes)
+        return [(arguments, tree) for arguments, tree in drawn if tree is not None]
 
     @cached_property
     def actions(self) -> tuple[WidgetAction, ...] | None:
@@ -195,16 +188,19 @@ def check_widget(
     strict: bool = False,
     image_origins: Collection[str] = (),
     upstreams: Upstreams | None = None,
+    theme: Theme = NO_THEME,
 ) -> tuple[Finding, ...]:
     """Return all findings about `widget`, in the order of its file's parts.
 
     Definitions only get the checks of texts. The other arguments are those of `Subject`.
     """
     subject = Subject(
-        widget,
+        widget=widget if isinstance(widget, Widget) else None,
+        definition=widget if isinstance(widget, Definition) else widget.definition,
         strict=strict,
         image_origins=image_origins,
         upstreams=upstreams,
+        theme=theme,
     )
     findings: list[Finding] = []
     for rule in RULES:

@@ -7,17 +7,21 @@ lists the variables in use, with their tokens.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any
 
 import orjson
 from pydantic import AfterValidator, Field, create_model
 
-from widgetd.base.errors import Finding
-from widgetd.base.files.source import Source
+from widgetd.base.errors import Finding, WidgetError
+from widgetd.base.files.folder import open_folder
+from widgetd.base.files.source import Source, Unsettled, read
+from widgetd.base.limits import Limits
 from widgetd.base.text_search import Pattern, compile_pattern
 from widgetd.core.schema.json_text import decode
 from widgetd.core.schema.json_values import to_json
@@ -40,8 +44,8 @@ _COLORS = MappingProxyType(
 _RADII = MappingProxyType({"xs": 0.5, "sm": 0.75, "md": 1.0, "lg": 1.25, "xl": 1.5})
 """Radii as multiples of `radius`, as those of the view are."""
 
-LEAST_CONTRAST = 4.5
-"""For texts of the usual size. Source: WCAG 2.2, success criterion 1.4.3."""
+LEAST_CONTRAST = MappingProxyType({"text": 4.5, "large": 3.0})
+"""For texts, and for those of 24 px and more. Source: WCAG 2.2, success criterion 1.4.3."""
 
 _GENERIC = frozenset({"serif", "sans-serif", "monospace", "system-ui"})
 
@@ -59,6 +63,10 @@ class Theme:
     variables: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     json: bytes = b""
     findings: tuple[Finding, ...] = ()
+
+    def background(self, mode: str) -> str:
+        own = "#ffffff" if mode == "light" else "#303030"
+        return self.variables.get(mode, {}).get(_BACKGROUND, own)
 
 
 NO_THEME = Theme()
@@ -84,6 +92,13 @@ def read_theme(source: Source) -> Theme:
     return Theme(variables=variables, json=to_json(variables), findings=findings)
 
 
+def read_folder_theme(folder: Path) -> Theme:
+    """Return the theme of a folder: none where it has no `theme.toml`, or a broken one."""
+    with suppress(OSError, WidgetError, Unsettled), open_folder(folder) as root:
+        return read_theme(read(root, THEME_FILE, limit_bytes=Limits().file_bytes, quiet_ms=0))
+    return NO_THEME
+
+
 def _check_contrast(
     source: Source, variables: Mapping[str, Mapping[str, str]]
 ) -> Iterator[Finding]:
@@ -94,25 +109,26 @@ def _check_contrast(
             if behind is None or not name.startswith("--color-text"):
                 continue
             ratio = contrast(text, behind)
-            if ratio < LEAST_CONTRAST:
-                nearest = _find_readable(text, behind)
+            if ratio < LEAST_CONTRAST["text"]:
+                nearest = find_readable(text, behind)
+                on = behind + ", enough for large texts alone" * (ratio >= LEAST_CONTRAST["large"])
                 key = next((key for key, names in _COLORS.items() if name in names), name)
                 yield Finding(
                     code="W1417",
                     path=source.path,
                     line=find_line(decode(source.content), f"/{mode}/{key}"),
-                    problem=f"'{key}' in {mode} has a contrast of {ratio:.1f} : 1 on {behind}",
+                    problem=f"'{key}' in {mode} has a contrast of {ratio:.1f} : 1 on {on}",
                     advice=f"write {nearest}, which can be read; pages move it by themselves",
                 )
 
 
-def _find_readable(text: str, behind: str) -> str:
+def find_readable(text: str, behind: str, least: float = LEAST_CONTRAST["text"]) -> str:
     end = max(("#000000", "#ffffff"), key=lambda color: contrast(color, behind))
     for percent in range(101):
         parts = zip(_read_parts(text), _read_parts(end), strict=True)
         mixed = (round(start + (other - start) * percent / 100) for start, other in parts)
         color = "#" + "".join(f"{part:02x}" for part in mixed)
-        if contrast(color, behind) >= LEAST_CONTRAST:
+        if contrast(color, behind) >= least:
             return color
     return end
 

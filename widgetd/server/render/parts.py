@@ -28,7 +28,7 @@ def _problems(widget: Widget, snapshot: Snapshot, image_origins: Collection[str]
     from widgetd.core.checks.rules import check_widget  # noqa: PLC0415 - few starts check anything
 
     fault = snapshot.faults.get(widget.definition.path)
-    findings = check_widget(widget, image_origins=image_origins)
+    findings = check_widget(widget, image_origins=image_origins, theme=snapshot.theme)
     problems = (fault, *findings) if fault else findings
     return json_text([{"level": f.level, "code": f.code, "text": str(f)} for f in problems])
 

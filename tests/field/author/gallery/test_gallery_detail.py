@@ -26,12 +26,14 @@ def ask(address: str) -> dict[str, str]:
 
 
 async def test_choices_are_stored_in_the_address_and_restored_from_it() -> None:
-    chosen = {"state": "many", "width": "768", "theme": "dark", "tab": "source"}
+    chosen = {"state": "many", "width": "768", "theme": "dark", "palette": "Claude"}
+    chosen["tab"] = "source"
     async with showing(bundled_folder()) as site, browsing() as page:
         await page.goto(f"{site}/w/flight_tracker")
         await page.locator("#state").select_option("many")
         await page.get_by_label("768").check()
         await page.get_by_label("Dark").check()
+        await page.get_by_label("Palette").select_option("Claude")
         await page.get_by_role("tab", name="Source").click()
         address = page.url
         await page.goto("about:blank")
@@ -48,6 +50,30 @@ async def test_choices_are_stored_in_the_address_and_restored_from_it() -> None:
     assert ask(following or "") == {
         name: value for name, value in chosen.items() if name != "state"
     }
+
+
+async def test_widget_is_drawn_in_the_palette_of_a_host_of_the_folder_and_its_own(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "hello.widget").write_text(widget_file(text="Hello"))
+    (tmp_path / "theme.toml").write_text('[light]\nbackground = "#ffffff"\ntext = "#431407"\n')
+    drawn = {}
+    async with showing(tmp_path) as site, browsing() as page:
+        for theme in ("light", "dark"):
+            await page.goto(f"{site}/w/greeting?theme={theme}")
+            for palette in ("yours", "own", "VS Code"):
+                await page.get_by_label("Palette").select_option(palette)
+                words = page.frame_locator("#frames iframe").locator(".words")
+                drawn[theme, palette] = await words.evaluate("e => getComputedStyle(e).color")
+
+    assert (
+        drawn["light", "yours"]
+        == drawn["light", "VS Code"]
+        == "color(srgb 0.262745 0.0784314 0.027451)"
+    )
+    assert drawn["dark", "VS Code"] == "color(srgb 0.8 0.8 0.8)"
+    assert drawn["light", "own"] == "rgb(13, 13, 13)"
+    assert drawn["dark", "yours"] == drawn["dark", "own"] == "rgb(255, 255, 255)"
 
 
 @pytest.mark.parametrize("width", ["", "?width=768", "?width=768&theme=both"])

@@ -11,6 +11,7 @@ from widgetd.base.files.source import Source
 from widgetd.core.checks.rules import check_widget
 from widgetd.core.widget.images import find_image_origins
 from widgetd.core.widget.samples import list_examples
+from widgetd.core.widget.theme import NO_THEME, Theme, read_theme
 from widgetd.server.catalog.loader import load
 
 GIVEN = '{"type":"Card","children":[{"type":"Image","src":{{ src | tojson }}}]}'
@@ -18,7 +19,12 @@ ADDRESS = {"type": "string", "format": "uri"}
 
 
 def check_messages(
-    template: str = GIVEN, toml: str = "", *, allowed: tuple[str, ...] = (), **schema: Any
+    template: str = GIVEN,
+    toml: str = "",
+    *,
+    allowed: tuple[str, ...] = (),
+    theme: Theme = NO_THEME,
+    **schema: Any,
 ) -> list[str]:
     file = {
         "version": "1.0",
@@ -34,7 +40,7 @@ def check_messages(
     }
     source = Source(path="parcel.widget", content=json.dumps(file).encode(), digest="")
     sidecar = Source(path="parcel.widget.toml", content=toml.encode(), digest="")
-    findings = check_widget(load(source, sidecar), image_origins=allowed)
+    findings = check_widget(load(source, sidecar), image_origins=allowed, theme=theme)
     return [
         str(one)
         for one in findings
@@ -85,12 +91,14 @@ def test_key_written_twice_is_reported_once_with_the_intended_key() -> None:
     [
         ("#222222", ["1.2 : 1 in dark"]),
         ("#eee", ["1.2 : 1 in light"]),
-        ("#888888", []),
+        ("#888888", ["3.5 : 1 in light", "3.7 : 1 in dark"]),
+        ("#7b7b7b", ["4.2 : 1 in light", "3.1 : 1 in dark"]),
         ("#eeef", ["1.2 : 1 in light"]),
         ("#eee8", []),
         ("gold", ["1.4 : 1 in light"]),
         ("Navy", ["1.2 : 1 in dark"]),
-        ("steelblue", []),
+        ("steelblue", ["4.1 : 1 in light", "3.2 : 1 in dark"]),
+        ({"light": "#767676", "dark": "#a0a0a0"}, []),
         # The hue of the palette; the yellow of CSS has 1.1 : 1.
         ("yellow", ["1.6 : 1 in light"]),
         ("gray", []),
@@ -110,8 +118,42 @@ def test_literal_color_of_a_text_is_compared_with_the_card_in_both_themes(
 
     findings = check_messages(f'{{"type":"Card","children":[{text}]}}', example)
 
-    assert [one.partition("contrast of ")[2].partition(";")[0] for one in findings] == themes
+    assert [one.partition("contrast of ")[2].partition(" on ")[0] for one in findings] == themes
     assert check_messages(f'{{"type":"Card","children":[{boxed}]}}', example) == []
+
+
+FOLDER = b"""
+[light]
+background = "#fff7ed"
+[dark]
+background = "#222222"
+"""
+
+
+@pytest.mark.parametrize(
+    ("component", "findings"),
+    [
+        (
+            {"type": "Text"},
+            [
+                "4.4 : 1 in light on the background #fff7ed; write #727272 for light, or",
+                "3.4 : 1 in dark on the background #222222; write #898989 for dark, or",
+            ],
+        ),
+        ({"type": "Title", "size": "lg"}, []),
+        ({"type": "Title", "size": "md"}, ["4.4 : 1 in light", "3.4 : 1 in dark"]),
+    ],
+)
+def test_literal_color_is_compared_with_the_folders_theme_at_the_size_of_its_text(
+    component: dict[str, str], findings: list[str]
+) -> None:
+    theme = read_theme(Source(path="theme.toml", content=FOLDER, digest=""))
+    text = json.dumps({**component, "value": "a", "color": "#747474"})
+
+    messages = check_messages(f'{{"type":"Card","children":[{text}]}}', NOTHING, theme=theme)
+
+    for message, finding in zip(messages, findings, strict=True):
+        assert f"the color '#747474' of a text has a contrast of {finding}" in message
 
 
 def test_spacing_in_pixels_is_reported_in_units() -> None:

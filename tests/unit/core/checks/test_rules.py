@@ -59,7 +59,8 @@ def test_good_widget_has_no_findings() -> None:
 def test_each_rule_declares_its_inputs_and_reports_only_its_own_codes() -> None:
     toml = 'summary = "{{ twon }}"\nsensitive = ["nobody"]\n[actions.x]\ndescription = "."'
     faulty = card("city", "stops | tojson").replace('"Text"', '"Txet"')
-    subject = Subject(build_widget(faulty, toml, city={}, stops={"type": "array"}), strict=True)
+    widget = build_widget(faulty, toml, city={}, stops={"type": "array"})
+    subject = Subject(widget=widget, definition=widget.definition, strict=True)
     met: set[str] = set()
 
     for rule in RULES:

@@ -80,3 +80,10 @@ def test_faint_text_is_reported_with_its_line_and_the_nearest_readable_color() -
     assert (finding.code, finding.line) == ("W1417", 4)
     assert finding.problem == "'text' in light has a contrast of 1.9 : 1 on #fff"
     assert finding.advice == "write #767676, which can be read; pages move it by themselves"
+
+
+def test_color_for_large_texts_alone_is_reported_as_such() -> None:
+    [finding] = read_text('[dark]\nbackground = "#222"\ntext = "#777"').findings
+
+    on = "#222, enough for large texts alone"
+    assert finding.problem == f"'text' in dark has a contrast of 3.6 : 1 on {on}"

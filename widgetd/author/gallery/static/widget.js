@@ -5,6 +5,7 @@ import { Controls } from "./controls.js";
 import { Frame } from "./host.js";
 import { onChange, onRender } from "./live.js";
 import { log } from "./log.js";
+import { PALETTES } from "./palettes.js";
 import { startPictures } from "./pictures.js";
 import { showProblems } from "./problems.js";
 import { startPanelWidth, startTabs } from "./tabs.js";
@@ -24,6 +25,8 @@ const rawProblem = document.getElementById("raw-problem");
 const refusal = document.getElementById("refusal");
 const box = document.getElementById("frames");
 const back = document.querySelector(".back");
+const palette = document.getElementById("palette");
+palette.append(...Object.keys(PALETTES).map((name) => make("option", { textContent: name })));
 /** A wider frame than a phone would be seen in part only. */
 const USUAL_WIDTH = matchMedia("(max-width: 480px)").matches ? "320" : "400";
 
@@ -76,6 +79,7 @@ function openFrames() {
     panel.dataset.theme = theme;
     panel.append(make("div", {}, frame.element), size);
     box.append(panel);
+    frame.change({ styles: { variables: PALETTES[palette.value]?.[theme] ?? {} } });
     draw(frame);
     return frame;
   });
@@ -85,9 +89,14 @@ function openFrames() {
 /** Has the frame's own program draw the edited arguments if there is no daemon. */
 function draw(frame) {
   if (!isBuilt) {
-    if (shown.result) frame.show(shown.result);
+    if (shown.result) frame.show(dressed(shown.result));
   } else if (edited !== undefined && shown.hasProgram) frame.show(undefined, edited);
-  else if (shown.result) frame.show(shown.result, shown.arguments);
+  else if (shown.result) frame.show(dressed(shown.result), shown.arguments);
+}
+
+/** Returns a result without the folder's theme where the view's own palette is chosen. */
+function dressed(result) {
+  return palette.value === "own" ? { ...result, _meta: { ...result._meta, "widgetd/palette": {} } } : result;
 }
 
 /** Takes an action as hosts do; requests that wait for one in this render get it. */
@@ -231,7 +240,7 @@ function takeDraft({ result, error, findings, schema, arguments: given }) {
   const reshaped = JSON.stringify(schema) !== JSON.stringify(shown.schema);
   const { text } = result.content[0];
   shown = { ...shown, result, schema, summary: text, arguments: given ?? shown.arguments };
-  for (const frame of frames) frame.show(result);
+  for (const frame of frames) frame.show(dressed(result));
   tellFields();
   if (edited === undefined || reshaped) controls.show(schema, shown.arguments);
 }
@@ -320,7 +329,7 @@ onRender(async (id) => {
   if (!response.ok || id !== shown.renderId) return;
   const { result, summary } = await response.json();
   shown = { ...shown, result, summary };
-  for (const frame of frames) frame.show(result);
+  for (const frame of frames) frame.show(dressed(result));
   tellFields();
 });
 
@@ -341,7 +350,7 @@ async function tellRest() {
 
 /** Takes the view along to the next widget and the one before. */
 function carryView() {
-  for (const name of ["theme", "width", "tab"]) carry(name, recall(name), "[rel]");
+  for (const name of ["theme", "width", "tab", "palette"]) carry(name, recall(name), "[rel]");
 }
 
 onChoice("width", (width) => {
@@ -356,6 +365,11 @@ onChoice("theme", (theme) => {
   openFrames();
 });
 onSystemTheme(openFrames);
+palette.addEventListener("change", () => {
+  remember("palette", palette.value, "yours");
+  carryView();
+  openFrames();
+});
 onKeys({
   "/": ["Search all widgets", () => location.assign(`${back.href}#q`)],
   j: ["The next widget", () => document.querySelector("a[rel=next]")?.click()],
@@ -370,6 +384,8 @@ function leave() {
   else activeElement.blur();
 }
 
+const chosen = recall("palette", "yours");
+if ([...palette.options].some(({ value }) => value === chosen)) palette.value = chosen;
 startPictures(() => ({
   tool,
   state: state.value,

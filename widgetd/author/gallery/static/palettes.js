@@ -1,4 +1,4 @@
-/** Style variables as known hosts send them, by theme. */
+/** Style variables as hosts send them, by host and theme; the gallery draws widgets in them. */
 
 const palette = (fonts, light, dark) => ({ light: variables(fonts, light), dark: variables(fonts, dark) });
 
