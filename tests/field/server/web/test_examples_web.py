@@ -24,6 +24,12 @@ VITE = EXAMPLES / "react" / "node_modules" / ".bin" / "vite"
 
 pytestmark = needs_browser
 
+TSC = ROOT / "view" / "node_modules" / ".bin" / "tsc"
+
+needs_tsc = pytest.mark.skipif(
+    not TSC.exists() or shutil.which("node") is None,
+    reason="`make view` installs TypeScript, where Node and npm are",
+)
 needs_vite = pytest.mark.skipif(
     not VITE.exists() or shutil.which("node") is None,
     reason="`make environments` installs Vite and React, where Node and npm are",
@@ -88,3 +94,29 @@ async def test_react_page_changes_the_theme_of_a_displayed_widget(tmp_path: Path
 @pytest.mark.parametrize("path", ["plain.html", "react/Widget.jsx", "react/main.jsx"])
 def test_examples_have_forty_lines_at_most(path: str) -> None:
     assert len((EXAMPLES / path).read_text().splitlines()) <= 40
+
+
+USE = """
+import type { ActionEvent } from "./widgetd-view";
+const view = document.createElement("widgetd-view");
+const send = ({ detail }: ActionEvent): string => detail.action + JSON.stringify(detail.payload);
+view.addEventListener("widgetd-open", ({ detail }) => detail.title.trim() && !detail.controls);
+view.addEventListener("widgetd-action", send);
+view.addEventListener("widgetd-end", ({ detail }) => detail.FIELD.toFixed());
+document.body.append(view);
+"""
+
+
+@needs_tsc
+@pytest.mark.parametrize(("field", "faults"), [("status", 0), ("state", 1)])
+def test_types_of_the_element_admit_its_events_and_no_others(
+    tmp_path: Path, field: str, faults: int
+) -> None:
+    shutil.copy(EXAMPLES / "widgetd-view.d.ts", tmp_path)
+    (tmp_path / "use.ts").write_text(USE.replace("FIELD", field))
+    options = ["--noEmit", "--strict", "--target", "es2022", "--module", "esnext", "use.ts"]
+    compiled = subprocess.run(
+        [str(TSC), *options], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+    )
+
+    assert compiled.stdout.count("error TS") == faults, compiled.stdout
