@@ -14,7 +14,7 @@ from anyio.abc import SocketStream
 from fastmcp import FastMCP
 
 from tests.support.processes import daemon_process
-from tests.support.sockets import answer, connect, modern_request
+from tests.support.sockets import connect, modern_request, read_response
 from tests.support.widgets import widget_file
 from tests.system.upstreams.servers import serve_mcp, toml
 
@@ -56,7 +56,7 @@ async def _call(
     params = {"name": name, "arguments": arguments}
     for part in modern_request(url, "tools/call", params, name=name):
         await stream.send(part)
-    _, body = await answer(stream)
+    _, body = await read_response(stream)
     result: dict[str, Any] = orjson.loads(body)["result"]
     return result
 

@@ -123,9 +123,9 @@ def text_costs(kind: str) -> Iterator[Cost]:
 
     def warm_up() -> None:
         hostile_texts.attribute("a")
-        hostile_texts.message("a")
+        hostile_texts.read_message("a")
 
-    for name, read in hostile_texts.cases():
+    for name, read in hostile_texts.hostile_cases():
         if name.startswith(kind):
             yield cost_in_fork(read, warm_up)
 
@@ -201,7 +201,7 @@ def _render(source: str) -> str:
 def builtins() -> Iterator[Callable[[], object]]:
     """Ask every builtin a thousand times for the worst in each of its places, and in all."""
     for _, source in matrix.cases(1_000):
-        yield partial(matrix.render, source)
+        yield partial(matrix.renders, source)
 
 
 def random_templates() -> Iterator[Callable[[], object]]:
@@ -216,7 +216,7 @@ def random_templates() -> Iterator[Callable[[], object]]:
 
     draw()
     for source in sources:
-        yield partial(matrix.render, source, of_prices.ARGUMENTS)
+        yield partial(matrix.renders, source, of_prices.ARGUMENTS)
 
 
 def schemas() -> Iterator[Callable[[], object]]:

@@ -18,7 +18,7 @@ from stress.probing import read_readiness, wait_until_refused
 from stress.revisions import ERAS, WHO, revision_of, widget_content
 from stress.table import Row, limit_row, zero_row
 from tests.support.processes import daemon_process
-from tests.support.sockets import answer, connect, modern_request
+from tests.support.sockets import connect, modern_request, read_response
 
 _NAME = "w0"
 _ENDS_S = 2.0
@@ -85,7 +85,7 @@ async def _finish_call(stream: SocketStream, rest: bytes) -> bool:
     try:
         await stream.send(rest)
         with anyio.fail_after(_PATIENCE_S):
-            status, content = await answer(stream)
+            status, content = await read_response(stream)
     except (anyio.EndOfStream, anyio.BrokenResourceError, TimeoutError):
         return False
     return status == 200 and revision_of(json.loads(content)["result"]["structuredContent"]) == 1

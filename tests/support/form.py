@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from mcp import Client
+from mcp_types import CallToolResult
+
 from tests.support.widgets import build_widget, widget_file
 from widgetd.core.widget.widget import Widget
 
@@ -47,3 +50,16 @@ def order_file() -> str:
 def order(sidecar: str = 'summary = "Order {{ order }}"') -> Widget:
     """Return the widget."""
     return build_widget("Order", schema=SCHEMA, template=FORM, sidecar=sidecar)
+
+
+async def act(
+    client: Client, render_id: str, payload: Any, *, action: str = "order.send", key: str = "k1"
+) -> CallToolResult:
+    """Press a button of the widget."""
+    arguments = {
+        "render_id": render_id,
+        "action": action,
+        "payload": payload,
+        "idempotency_key": key,
+    }
+    return await client.call_tool("widget_action", arguments)

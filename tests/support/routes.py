@@ -132,7 +132,7 @@ def token(number: int) -> str:
     return f"token-of-user-number-{number:04}"
 
 
-async def ask(
+async def request_route(
     client: httpx2.AsyncClient, route: Route, number: int, **more: str
 ) -> tuple[int, str]:
     """Request `route` as user `number`; return the status and the body, empty for a stream."""

@@ -70,10 +70,10 @@ async def exchange(url: str, *parts: bytes) -> tuple[int, bytes]:
         async with await connect(url) as stream:
             for part in parts:
                 await stream.send(part)
-            return await answer(stream)
+            return await read_response(stream)
 
 
-async def answer(stream: SocketStream) -> tuple[int, bytes]:
+async def read_response(stream: SocketStream) -> tuple[int, bytes]:
     """Read one response with a content length; return its status and its body."""
     received = b""
     while b"\r\n\r\n" not in received:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.widgets import widget_file
+from tests.system.server.store.server import Server, running_server
 from widgetd.daemon import loading
 from widgetd.daemon.parser_process import ParserProcess
 
@@ -38,3 +40,19 @@ def no_browser(monkeypatch: pytest.MonkeyPatch) -> None:
     Else a test that requests every page starts one, for seconds of processor time.
     """
     monkeypatch.setenv("CHROME_PATH", str(Path(__file__).parent / "no browser"))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return a folder with one widget, below the test's own folder."""
+    served = tmp_path / "served"
+    served.mkdir()
+    (served / "Greeting.widget").write_text(widget_file())
+    return served
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    """Yield the running server of a store that no other test uses."""
+    with running_server() as running:
+        yield running

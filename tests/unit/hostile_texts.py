@@ -17,7 +17,7 @@ from widgetd.core.template import compile_template
 from widgetd.core.template.jsx import View
 
 
-def cases() -> Iterator[tuple[str, Callable[[], object]]]:
+def hostile_cases() -> Iterator[tuple[str, Callable[[], object]]]:
     """Yield each text's name with what reads it."""
     view = View("<Card><Text value={v * 2}/></Card>", Limits())
     for end in ("e", "e+", ".", "!"):
@@ -38,7 +38,7 @@ def cases() -> Iterator[tuple[str, Callable[[], object]]]:
         "The user did this in the widget a: b {" * 25_000,
         "1-" * 500_000,
     ):
-        yield f"message {text[:40]}", partial(message, "shows weather 0 for v " + text)
+        yield f"message {text[:40]}", partial(read_message, "shows weather 0 for v " + text)
 
 
 def attribute(text: str) -> None:
@@ -46,7 +46,7 @@ def attribute(text: str) -> None:
     View(f'<Card a="{text}"/>', Limits())
 
 
-def message(text: str) -> None:
+def read_message(text: str) -> None:
     """Have the scripted model answer `text` twice: with a search, then with an example."""
     sample = WidgetSample(
         arguments={"v": "sunny", "w": "1-" * 30 + "2"},
@@ -63,8 +63,8 @@ def message(text: str) -> None:
 def main() -> None:
     """Read every text."""
     attribute("a")
-    message("a")
-    try_each(cases())
+    read_message("a")
+    try_each(hostile_cases())
     sys.stdout.write("done\n")
 
 

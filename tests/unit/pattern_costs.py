@@ -87,11 +87,11 @@ def page_patterns() -> dict[str, re.Pattern[Any]]:
             if node.type == "regex":
                 source, flags = (node.child_by_field_name(name) for name in ("pattern", "flags"))
                 place = f"{path.relative_to(VIEW)}:{node.start_point[0] + 1} {node.text!r:.60}"
-                patterns[place] = _compile_for_page(_text(source), _text(flags))
+                patterns[place] = _compile_for_page(_node_text(source), _node_text(flags))
     return patterns
 
 
-def _text(node: tree_sitter.Node | None) -> str:
+def _node_text(node: tree_sitter.Node | None) -> str:
     return "" if node is None or node.text is None else node.text.decode()
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import re
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -78,6 +80,36 @@ def test_no_wing_grows_beyond_its_cap(package_modules: list[Module]) -> None:
 
     assert {wing: lines for wing, lines in wings.items() if lines > CAPS[wing]} == {}
     assert wings.total() <= PACKAGE_CAP
+
+
+TEST_CAPS = {"tests": 63_590, "stress": 2_310, "benchmarks": 4_740, "simulation": 3_200}
+"""Most lines of all Python files in each folder. A cap may only fall; the aim is 58,000."""
+
+
+def test_no_folder_of_tests_grows_beyond_its_cap() -> None:
+    lines = {
+        folder: sum(len(path.read_text(encoding="utf-8").splitlines()) for path in files(folder))
+        for folder in TEST_CAPS
+    }
+
+    assert {folder: count for folder, count in lines.items() if count > TEST_CAPS[folder]} == {}
+
+
+def test_no_three_files_define_a_helper_of_the_same_name() -> None:
+    """Two may agree by chance; a third takes the helper from `tests/support`."""
+    places: dict[str, list[str]] = defaultdict(list)
+    for path in files("tests"):
+        for statement in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                places[statement.name].append(path.relative_to(ROOT).as_posix())
+    del places["main"]  # what a program begins with
+
+    assert {name: paths for name, paths in places.items() if len(paths) > 2} == {}
+
+
+def files(folder: str) -> list[Path]:
+    paths = (ROOT / folder).rglob("*.py")
+    return [path for path in paths if "node_modules" not in path.parts]
 
 
 def test_no_modules_import_each_other_in_a_circle(package_modules: list[Module]) -> None:

@@ -27,15 +27,15 @@ def scripts() -> Iterator[tuple[str, str]]:
                 continue
             tree = ast.parse(file.read_text(encoding="utf-8"))
             for node in ast.walk(tree):
-                text = _text(node)
+                text = _string(node)
                 if any(f"from {name}" in text or f"import {name}" in text for name in OWN):
                     yield f"{file.relative_to(ROOT)}:{getattr(node, 'lineno', 0)}", dedent(text)
 
 
-def _text(node: ast.AST) -> str:
+def _string(node: ast.AST) -> str:
     if isinstance(node, ast.JoinedStr):
         return "".join(
-            _text(part) if isinstance(part, ast.Constant) else "0" for part in node.values
+            _string(part) if isinstance(part, ast.Constant) else "0" for part in node.values
         )
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return node.value

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from tests.field.chat.test_chat_page import ask, open_chat, settled, widget
+from tests.field.chat.test_chat_page import frame_of, open_chat, say, settled
 from tests.field.server.web.browsing import browsing
 from tests.support.daemons import serving
 
@@ -42,15 +42,15 @@ async def take_moments(page: Page, url: str) -> list[bytes]:
         moments.append(await frame.screenshot(animations="disabled"))
 
     await open_chat(page, url)
-    await ask(page, "show me shop")
-    await widget(page, 0).get_by_text("The basket is empty.").wait_for()
+    await say(page, "show me shop")
+    await frame_of(page, 0).get_by_text("The basket is empty.").wait_for()
     await take(0)
-    await widget(page, 0).get_by_role("button", name="Add Mug").click()
-    await widget(page, 0).get_by_text("1 × Mug").wait_for()
+    await frame_of(page, 0).get_by_role("button", name="Add Mug").click()
+    await frame_of(page, 0).get_by_text("1 × Mug").wait_for()
     await take(0)
-    await ask(page, "check out")
+    await say(page, "check out")
     last = await page.locator("#items li.widget").count() - 1
-    form = widget(page, last)
+    form = frame_of(page, last)
     await form.get_by_label("Name").fill("Ada")
     await form.get_by_label("Day").fill("Friday")
     await take(last)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.field.chat.test_chat_page import ask, last_line, open_chat, settled, widget
+from tests.field.chat.test_chat_page import frame_of, last_line, open_chat, say, settled
 from tests.field.server.web.browsing import browsing, needs_browser
 from tests.support.daemons import serving
 from tests.support.widgets import widget_file
@@ -32,7 +32,7 @@ HOLD_IDLE = "window.idle = []; window.requestIdleCallback = (then) => window.idl
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def drawing_folder(tmp_path: Path) -> Path:
     for name, line in SIDECARS.items():
         (tmp_path / f"{name}.widget").write_text(widget_file(name, text=name))
         sidecar = f'{line}\nsummary = "{name} for {{{{ who }}}}"\n{EXAMPLE}'
@@ -40,14 +40,14 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-async def waiting(page: Page, at: int) -> list[str]:
+async def waiting_texts(page: Page, at: int) -> list[str]:
     return await page.locator("#items li.widget").nth(at).locator(".waiting").all_inner_texts()
 
 
-async def test_widget_is_drawn_when_its_author_says(folder: Path) -> None:
+async def test_widget_is_drawn_when_its_author_says(drawing_folder: Path) -> None:
     paths: list[str] = []
     async with (
-        serving(folder, chat=True) as url,
+        serving(drawing_folder, chat=True) as url,
         browsing(viewport={"width": 800, "height": 300}) as page,
     ):
         page.on("request", lambda request: paths.append(request.url.removeprefix(url[:-4])))
@@ -55,21 +55,21 @@ async def test_widget_is_drawn_when_its_author_says(folder: Path) -> None:
         await open_chat(page, url)
         await page.wait_for_load_state("networkidle")
         preloaded = [path for path in paths if path.startswith("/chat/frame/")]
-        await ask(page, "lazy")
+        await say(page, "lazy")
         for name in ("later", "kept", "kept"):
-            await ask(page, name)
-        await widget(page).get_by_text("Kept, Ada").wait_for()
+            await say(page, name)
+        await frame_of(page).get_by_text("Kept, Ada").wait_for()
         await page.reload()
         paths.clear()
         await page.wait_for_selector("html[data-ready=true]")
-        await widget(page).get_by_text("Kept, Ada").wait_for()
+        await frame_of(page).get_by_text("Kept, Ada").wait_for()
         asked_for = [path for path in paths if path.startswith("/chat/widgets/")]
-        before = [await waiting(page, at) for at in range(4)]
+        before = [await waiting_texts(page, at) for at in range(4)]
         await page.evaluate("window.idle.forEach((then) => then())")
-        await widget(page, 1).get_by_text("Later, Ada").wait_for()
-        still = await waiting(page, 0)
+        await frame_of(page, 1).get_by_text("Later, Ada").wait_for()
+        still = await waiting_texts(page, 0)
         await page.locator("#items li.widget").first.scroll_into_view_if_needed()
-        await widget(page, 0).get_by_text("Lazy, Ada").wait_for()
+        await frame_of(page, 0).get_by_text("Lazy, Ada").wait_for()
 
     assert preloaded == ["/chat/frame/warm"]
     assert len(asked_for) == 2, "the two that are kept in the browser are not asked for again"
@@ -78,11 +78,11 @@ async def test_widget_is_drawn_when_its_author_says(folder: Path) -> None:
 
 
 async def test_stopped_turn_keeps_its_text_and_the_next_turn_continues(
-    folder: Path,
+    drawing_folder: Path,
 ) -> None:
     async with (
         endpoint(halts("Half a sentence")) as there,
-        serving(folder, chat=True, chat_model="m1", chat_url=there.url) as url,
+        serving(drawing_folder, chat=True, chat_model="m1", chat_url=there.url) as url,
         browsing() as page,
     ):
         await open_chat(page, url)
@@ -93,7 +93,7 @@ async def test_stopped_turn_keeps_its_text_and_the_next_turn_continues(
         await page.get_by_text("Stopped.").wait_for()
         await settled(page)
         there.script[:] = [says("I am back.")]
-        await ask(page, "And now?")
+        await say(page, "And now?")
         line = await last_line(page)
         await page.reload()
         await page.wait_for_selector("html[data-ready=true]")
@@ -104,18 +104,18 @@ async def test_stopped_turn_keeps_its_text_and_the_next_turn_continues(
 
 
 async def test_models_failure_is_a_sentence_with_advice_and_without_the_key(
-    folder: Path,
+    drawing_folder: Path,
 ) -> None:
-    upstreams = folder.parent / f"{folder.name}.toml"
+    upstreams = drawing_folder.parent / f"{drawing_folder.name}.toml"
     upstreams.write_text('[flights]\nurl = "http://127.0.0.1:9/mcp"\n')
     settings: dict[str, Any] = {"chat": True, "chat_model": "m1", "chat_key": Secret(KEY)}
     async with (
         endpoint(refuses(401, f"Incorrect API key provided: {KEY[:8]}****{KEY[-6:]}")) as there,
-        serving(folder, chat_url=there.url, upstreams=upstreams, **settings) as url,
+        serving(drawing_folder, chat_url=there.url, upstreams=upstreams, **settings) as url,
         browsing() as page,
     ):
         await open_chat(page, url)
-        await ask(page, "Where is NF 221?")
+        await say(page, "Where is NF 221?")
         sentence = await page.locator("#items li.error").inner_text()
         chips = await page.locator("#servers li").all_inner_texts()
         down = await page.locator("#servers li.down").all_inner_texts()

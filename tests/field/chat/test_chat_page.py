@@ -31,7 +31,7 @@ async def open_chat(page: Page, url: str, thread: str = "") -> None:
     await page.wait_for_selector("html[data-ready=true]")
 
 
-async def ask(page: Page, words: str) -> None:
+async def say(page: Page, words: str) -> None:
     """Say `words`, and wait for the end of the turn."""
     await page.get_by_label("Message", exact=True).fill(words)
     await page.keyboard.press("Enter")
@@ -42,7 +42,7 @@ async def settled(page: Page) -> None:
     await page.wait_for_selector("#items[aria-busy=false]", state="attached")
 
 
-def widget(page: Page, at: int = -1) -> FrameLocator:
+def frame_of(page: Page, at: int = -1) -> FrameLocator:
     return page.locator("#items li.widget").nth(at).frame_locator("iframe")
 
 
@@ -62,8 +62,8 @@ async def test_question_is_answered_with_a_widget_and_a_sentence() -> None:
         await open_chat(page, url)
         head = await page.locator("#model").inner_text()
         chips = await page.locator("#servers li").all_inner_texts()
-        await ask(page, "Where is NF 221?")
-        await widget(page).get_by_text("NF 221").first.wait_for()
+        await say(page, "Where is NF 221?")
+        await frame_of(page).get_by_text("NF 221").first.wait_for()
         rows = await page.locator("#items details summary").all_inner_texts()
         await page.get_by_role("button", name="What the model saw").click()
         saw = await page.get_by_role("dialog").locator("pre", has_text="NF 221").inner_text()
@@ -85,10 +85,10 @@ async def test_question_is_answered_with_a_widget_and_a_sentence() -> None:
 async def test_agent_answers_a_submitted_form() -> None:
     async with serving(bundled_folder(), chat=True) as url, browsing() as page:
         await open_chat(page, url)
-        await ask(page, "show me lead_form")
-        await widget(page).get_by_label("Name").fill("Ada")
-        await widget(page).locator("input[type=email]").fill("ada@example.com")
-        await widget(page).get_by_role("button", name="Request a survey").click()
+        await say(page, "show me lead_form")
+        await frame_of(page).get_by_label("Name").fill("Ada")
+        await frame_of(page).locator("input[type=email]").fill("ada@example.com")
+        await frame_of(page).get_by_role("button", name="Request a survey").click()
         line = page.locator("#items li.assistant_message", has_text="ada@example.com")
         await line.wait_for()
         sentence = await line.inner_text()
@@ -96,19 +96,19 @@ async def test_agent_answers_a_submitted_form() -> None:
         assert sentence.startswith("You chose “Request a survey” with "), sentence
         assert "Name Ada" in sentence
         assert "formId" not in sentence, "the author's part of the payload is not for people"
-        await widget(page, 0).get_by_text("was sent").wait_for()
+        await frame_of(page, 0).get_by_text("was sent").wait_for()
 
 
 async def test_invalid_form_is_marked_in_its_field_and_not_sent() -> None:
     async with serving(bundled_folder(), chat=True) as url, browsing() as page:
         await open_chat(page, url)
-        await ask(page, "show me lead_form")
+        await say(page, "show me lead_form")
         lines = await page.locator("#items li.assistant_message").count()
-        field = widget(page).locator("input[name*=email]")
+        field = frame_of(page).locator("input[name*=email]")
         await field.evaluate("input => { input.type = 'text'; input.form.noValidate = true; }")
         await field.fill("nobody")
-        await widget(page).get_by_label("Name").fill("Ada")
-        await widget(page).get_by_role("button", name="Request a survey").click()
+        await frame_of(page).get_by_label("Name").fill("Ada")
+        await frame_of(page).get_by_role("button", name="Request a survey").click()
         await page.locator("#items li.warning").wait_for()
 
         assert await page.locator("#items li.assistant_message").count() == lines
@@ -117,11 +117,11 @@ async def test_invalid_form_is_marked_in_its_field_and_not_sent() -> None:
 async def test_reopened_page_restores_the_thread() -> None:
     async with serving(bundled_folder(), chat=True) as url, browsing() as page:
         await open_chat(page, url)
-        await ask(page, "Where is NF 221?")
+        await say(page, "Where is NF 221?")
         again = await page.context.new_page()
         await page.close()
         await open_chat(again, url)
-        await widget(again).get_by_text("NF 221").first.wait_for()
+        await frame_of(again).get_by_text("NF 221").first.wait_for()
 
         assert await last_line(again) == (
             "Northfjord Air NF 221, Thu 14 May, Bergen to Lisbon: airborne, lands 10:40."
@@ -138,9 +138,9 @@ async def test_every_bundled_widget_is_shown_one_after_the_other() -> None:
         page.set_default_timeout(30_000)
         await open_chat(page, url)
         for at, tool in enumerate(tools):
-            await ask(page, f"show {tool}")
+            await say(page, f"show {tool}")
             await page.locator("#items li.widget").nth(at).locator("iframe").wait_for()
-            await widget(page, at).locator("[data-ready=true], main, body").first.wait_for()
+            await frame_of(page, at).locator("[data-ready=true], main, body").first.wait_for()
         failures = await page.locator("#items .error").all_inner_texts()
 
         assert failures == []
@@ -153,8 +153,8 @@ async def test_the_end_stays_in_view_until_the_reader_scrolls_up() -> None:
         await open_chat(page, url)
         main = page.locator("main")
         for tool in ("booking_calendar", "flight_tracker", "weather_current"):
-            await ask(page, f"show {tool}")
-            await widget(page).locator("[data-ready=true]").wait_for()
+            await say(page, f"show {tool}")
+            await frame_of(page).locator("[data-ready=true]").wait_for()
         await page.wait_for_function(f"({below})(document.querySelector('main')) < 2")
         await main.evaluate("main => { main.scrollTop = 0; }")
         await page.evaluate(
@@ -171,8 +171,8 @@ async def test_page_requests_no_other_host() -> None:
     async with serving(bundled_folder(), chat=True) as url, browsing() as page:
         page.on("request", lambda request: hosts.add(urlsplit(request.url).netloc))
         await open_chat(page, url)
-        await ask(page, "Where is NF 221?")
-        await widget(page).get_by_text("NF 221").first.wait_for()
+        await say(page, "Where is NF 221?")
+        await frame_of(page).get_by_text("NF 221").first.wait_for()
 
         assert hosts == {urlsplit(url).netloc}
         assert await page.locator("link[rel=icon]").get_attribute("href") == "data:,"
@@ -185,10 +185,10 @@ async def test_saved_widget_is_redrawn_in_the_thread(tmp_path: Path) -> None:
     )
     async with serving(tmp_path, chat=True) as url, browsing() as page:
         await open_chat(page, url)
-        await ask(page, "greeting")
-        await widget(page).get_by_text("Hello, Ada").wait_for()
+        await say(page, "greeting")
+        await frame_of(page).get_by_text("Hello, Ada").wait_for()
         (tmp_path / "Greeting.widget").write_text(widget_file(text="Good day"))
-        await widget(page).get_by_text("Good day, Ada").wait_for()
+        await frame_of(page).get_by_text("Good day, Ada").wait_for()
 
 
 async def test_agents_update_is_redrawn_in_the_thread(tmp_path: Path) -> None:
@@ -210,22 +210,22 @@ async def test_agents_update_is_redrawn_in_the_thread(tmp_path: Path) -> None:
         browsing() as page,
     ):
         await open_chat(page, url)
-        await ask(page, "order")
-        await widget(page).get_by_role("button", name="tea").wait_for()
+        await say(page, "order")
+        await frame_of(page).get_by_role("button", name="tea").wait_for()
         order = {"order": "o1", "lines": ["jam"]}
         render_id = await page.evaluate(asks)
         await agent.call("update_render", render_id=render_id, arguments=order, note="Jam, then.")
-        await widget(page).get_by_role("button", name="jam").wait_for()
-        await widget(page).get_by_text("Jam, then.").wait_for()
+        await frame_of(page).get_by_role("button", name="jam").wait_for()
+        await frame_of(page).get_by_text("Jam, then.").wait_for()
         await page.reload()
-        await widget(page).get_by_role("button", name="jam").wait_for()
+        await frame_of(page).get_by_role("button", name="jam").wait_for()
 
 
 async def test_uploaded_widget_is_available_at_the_next_turn(tmp_path: Path) -> None:
     (tmp_path / "Other.widget").write_text(widget_file("Other"))
     async with serving(tmp_path, chat=True) as url, browsing() as page:
         await open_chat(page, url)
-        await ask(page, "show me a welcome for visitors")
+        await say(page, "show me a welcome for visitors")
         (tmp_path / "Welcome.widget").write_text(widget_file("Welcome", text="Welcome"))
         (tmp_path / "Welcome.widget.toml").write_text(
             'description = "A welcome for visitors."\n'
@@ -233,8 +233,8 @@ async def test_uploaded_widget_is_available_at_the_next_turn(tmp_path: Path) -> 
         )
         with anyio.fail_after(20):
             while not await page.locator("#items li.widget").count():
-                await ask(page, "show me a welcome for visitors")
-        await widget(page).get_by_text("Welcome, Ada").wait_for()
+                await say(page, "show me a welcome for visitors")
+        await frame_of(page).get_by_text("Welcome, Ada").wait_for()
 
 
 @pytest.mark.skipif(not AXE.is_file(), reason="axe comes with view/node_modules, not here")
@@ -248,7 +248,7 @@ async def test_axe_reports_no_violation_on_the_page(theme: Any, width: int) -> N
     ):
         await open_chat(page, url)
         before = await violations(page)
-        await ask(page, "Where is NF 221?")
+        await say(page, "Where is NF 221?")
         await page.locator("#items summary").first.press("Enter")
 
         assert before == []
@@ -281,7 +281,7 @@ async def test_markdown_of_a_model_is_drawn_and_its_code_can_be_copied(tmp_path:
         browsing(permissions=["clipboard-read", "clipboard-write"]) as page,
     ):
         await open_chat(page, url)
-        await ask(page, "Plan")
+        await say(page, "Plan")
         message = page.locator("#items li.assistant_message")
         await message.get_by_role("heading", name="A plan").wait_for()
         await message.get_by_role("cell", name="182").wait_for()
@@ -299,8 +299,8 @@ async def test_markdown_of_a_model_is_drawn_and_its_code_can_be_copied(tmp_path:
 async def test_message_is_edited_and_answered_again_in_its_place() -> None:
     async with serving(bundled_folder(), chat=True) as url, browsing() as page:
         await open_chat(page, url)
-        await ask(page, "show me lead_form")
-        await ask(page, "show me table")
+        await say(page, "show me lead_form")
+        await say(page, "show me table")
         await page.get_by_role("button", name="Answer again").last.click()
         await settled(page)
         again = await page.locator("#items li.widget").count()
@@ -324,7 +324,7 @@ async def test_threads_are_searched_renamed_and_deleted() -> None:
         threads = page.locator("#threads li")
         for words in ("show me table", "show me chart"):
             await page.get_by_role("button", name="New thread").click()
-            await ask(page, words)
+            await say(page, words)
         await threads.nth(1).wait_for()
         await page.get_by_role("button", name="Rename “show me chart”").click()
         await page.get_by_label("New title").fill("Loaves")
@@ -344,14 +344,14 @@ async def test_threads_are_searched_renamed_and_deleted() -> None:
 async def test_script_introduces_itself_and_offers_three_suggestions() -> None:
     async with serving(bundled_folder(), chat=True) as url, browsing() as page:
         await open_chat(page, url)
-        await ask(page, "hello, who are you?")
+        await say(page, "hello, who are you?")
         line = await last_line(page)
         offered = await page.locator("#chips button").all_inner_texts()
         for words in offered:
             await page.get_by_role("button", name="New thread").click()
             await page.locator("#chips").get_by_role("button", name=words).click()
             await settled(page)
-            await widget(page).locator("[data-ready=true]").wait_for()
+            await frame_of(page).locator("[data-ready=true]").wait_for()
         placeholder = await page.get_by_label("Message", exact=True).get_attribute("placeholder")
 
         assert line.startswith("I am a script that comes with widgetd: no model is asked.")
@@ -376,7 +376,7 @@ async def test_header_has_one_row_at_every_width(width: int) -> None:
 async def test_widget_is_locked_while_its_action_is_sent() -> None:
     async with serving(bundled_folder(), chat=True) as url, browsing() as page:
         await open_chat(page, url)
-        await ask(page, "show me lead_form")
+        await say(page, "show me lead_form")
         released = anyio.Event()
 
         async def hold(route: Any) -> None:
@@ -384,9 +384,9 @@ async def test_widget_is_locked_while_its_action_is_sent() -> None:
             await route.continue_()
 
         await page.route("**/chatkit", hold)
-        await widget(page).get_by_label("Name").fill("Ada")
-        await widget(page).locator("input[type=email]").fill("ada@example.com")
-        await widget(page).get_by_role("button", name="Request a survey").click()
+        await frame_of(page).get_by_label("Name").fill("Ada")
+        await frame_of(page).locator("input[type=email]").fill("ada@example.com")
+        await frame_of(page).get_by_role("button", name="Request a survey").click()
         await page.locator("#items iframe[inert]").wait_for()
         released.set()
         await page.locator("#items iframe:not([inert])").first.wait_for()

@@ -14,7 +14,7 @@ import anyio
 import pytest
 
 from stress.processes import find_processes
-from tests.field.chat.test_chat_page import ask, open_chat, settled, widget
+from tests.field.chat.test_chat_page import frame_of, open_chat, say, settled
 from tests.field.server.web.browsing import browsing, needs_browser
 from tests.support.daemons import serving
 from tests.system.upstreams.servers import until
@@ -59,24 +59,24 @@ async def test_basket_becomes_one_booking_although_the_shop_is_killed(
         ):
             page.set_default_timeout(STEP_MS)
             await open_chat(page, url)
-            await ask(page, "show me shop")
-            await widget(page).get_by_text("The basket is empty.").wait_for()
-            assert await widget(page).get_by_role("button", name="Add Bread").is_disabled()
-            await widget(page).get_by_role("button", name="Add Mug").click()
-            await widget(page, 0).get_by_text("1 × Mug").wait_for()
-            await widget(page, 0).get_by_text("12 €, sold out").wait_for()
-            await widget(page, 0).get_by_text("12 € in the basket").wait_for()
+            await say(page, "show me shop")
+            await frame_of(page).get_by_text("The basket is empty.").wait_for()
+            assert await frame_of(page).get_by_role("button", name="Add Bread").is_disabled()
+            await frame_of(page).get_by_role("button", name="Add Mug").click()
+            await frame_of(page, 0).get_by_text("1 × Mug").wait_for()
+            await frame_of(page, 0).get_by_text("12 €, sold out").wait_for()
+            await frame_of(page, 0).get_by_text("12 € in the basket").wait_for()
             # The agent answers what was done with another widget, and is not to be interrupted.
-            await widget(page, 1).get_by_text("1 × Mug").wait_for()
+            await frame_of(page, 1).get_by_text("1 × Mug").wait_for()
             await settled(page)
 
-            await ask(page, "show me departures")
+            await say(page, "show me departures")
             # Of the first row alone: another one may come to say the same.
-            leaves = widget(page).get_by_text(" min").first
+            leaves = frame_of(page).get_by_text(" min").first
             await expect(leaves).not_to_have_text(await leaves.inner_text(), timeout=STEP_MS)
 
-            await ask(page, "check out")
-            form = widget(page, await page.locator("#items li.widget").count() - 1)
+            await say(page, "check out")
+            form = frame_of(page, await page.locator("#items li.widget").count() - 1)
             await form.get_by_label("Name").fill("Ada")
             await form.get_by_label("Day").fill("Friday")
             # It takes no call any more, and then it is gone in the middle of one.

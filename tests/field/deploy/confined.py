@@ -53,7 +53,7 @@ def confine(calls: list[str], families: list[str]) -> None:
         raise OSError("the filter cannot be loaded")
 
 
-async def take() -> None:
+async def take_once() -> None:
     """Take it as a daemon does."""
     chromium = Chromium(niceness=NICENESS)
     tree = {"type": "Card", "children": [{"type": "Title", "value": "Confined"}]}
@@ -69,4 +69,4 @@ if __name__ == "__main__":
     if len(sys.argv) > 1:
         confine(*json.loads(sys.argv[1]))
     os.environ["HOME"] = "/tmp"
-    anyio.run(take)
+    anyio.run(take_once)

@@ -32,7 +32,7 @@ needs_root = pytest.mark.skipif(
 )
 
 
-def lines(*files: Path, key: str) -> list[str]:
+def values_of(*files: Path, key: str) -> list[str]:
     every_line = [line for file in files for line in file.read_text().splitlines()]
     return [line.partition("=")[2] for line in every_line if line.startswith(f"{key}=")]
 
@@ -48,7 +48,7 @@ def calls_in(group: str) -> set[str]:
 
 def allowed_calls(*files: Path) -> set[str]:
     calls = calls_in("@default")
-    for value in lines(*files, key="SystemCallFilter"):
+    for value in values_of(*files, key="SystemCallFilter"):
         named = set[str]().union(*map(calls_in, value.removeprefix("~").split()))
         calls = calls - named if value.startswith("~") else calls | named
     return calls
@@ -57,7 +57,7 @@ def allowed_calls(*files: Path) -> set[str]:
 @needs_browser
 @needs_seccomp
 def test_picture_is_taken_under_the_system_calls_of_the_unit_with_its_drop_in() -> None:
-    families = lines(UNIT, key="RestrictAddressFamilies")[-1].split()
+    families = values_of(UNIT, key="RestrictAddressFamilies")[-1].split()
     policy = json.dumps([sorted(allowed_calls(UNIT, DROP_IN)), families])
     setpriv = WITHOUT_CAPABILITIES if os.geteuid() == 0 else []
 

@@ -90,7 +90,7 @@ def silent_port() -> Iterator[int]:
         yield address[1]
 
 
-def names(answers: list[str]) -> set[str]:
+def first_words(answers: list[str]) -> set[str]:
     return {answer.split()[0] for answer in answers}
 
 
@@ -102,11 +102,13 @@ def require_resending(front_end: FrontEnd) -> None:
 def test_session_stays_with_the_replica_that_opened_it(balancer: Balancer) -> None:
     opened = balancer.ask({})
 
-    assert names([opened, *(balancer.ask(LEGACY) for _ in range(30))]) == names([opened])
+    assert first_words([opened, *(balancer.ask(LEGACY) for _ in range(30))]) == first_words(
+        [opened]
+    )
 
 
 def test_requests_without_a_session_go_to_every_replica(balancer: Balancer) -> None:
-    assert names([balancer.ask(MODERN) for _ in range(60)]) == {"one", "two"}
+    assert first_words([balancer.ask(MODERN) for _ in range(60)]) == {"one", "two"}
 
 
 def test_replicas_see_the_host_of_the_original_request(balancer: Balancer) -> None:
@@ -117,11 +119,11 @@ def test_stopping_replica_loses_no_request(
     balancer: Balancer, replicas: list[Replica], front_end: FrontEnd
 ) -> None:
     require_resending(front_end)
-    assert names([balancer.ask(MODERN) for _ in range(60)]) == {"one", "two"}
+    assert first_words([balancer.ask(MODERN) for _ in range(60)]) == {"one", "two"}
 
     replicas.pop(0).close()
 
-    assert names([balancer.ask(MODERN) for _ in range(60)]) == {"two"}
+    assert first_words([balancer.ask(MODERN) for _ in range(60)]) == {"two"}
 
 
 def test_vanished_replica_loses_no_request(
@@ -134,7 +136,7 @@ def test_vanished_replica_loses_no_request(
         stack.callback(balancer.close)
         balancer.starts()
 
-        assert names([balancer.ask(MODERN) for _ in range(30)]) == {"two"}
+        assert first_words([balancer.ask(MODERN) for _ in range(30)]) == {"two"}
 
 
 def test_metrics_of_a_replica_are_not_load_balanced(balancer: Balancer) -> None:

@@ -40,11 +40,11 @@ LIFE_S = 30
 PROFILE_S = 500
 
 
-async def show(stage: EmulatedStage, widget: str = FORM) -> None:
+async def show_widget(stage: EmulatedStage, widget: str = FORM) -> None:
     await do(stage, "Show Widget", 20, widget=widget)
 
 
-async def press(stage: EmulatedStage, target: str = ADD) -> None:
+async def press_button(stage: EmulatedStage, target: str = ADD) -> None:
     await do(stage, "Press", 10, target=target)
     with anyio.fail_after(LIFE_S):
         await stage.frame.get_by_text("was sent").wait_for()
@@ -56,7 +56,7 @@ async def queued(stage: EmulatedStage) -> list[str]:
     return [one.action for one in waiting.actions]
 
 
-async def text_of(stage: EmulatedStage) -> str:
+async def frame_text(stage: EmulatedStage) -> str:
     return await stage.frame.locator("body").inner_text()
 
 
@@ -102,7 +102,7 @@ async def test_host_draws_every_widget_and_submits_each_form_once(
             for widget in stage.caller.snapshot.widgets:
                 stage.console.clear()
                 try:
-                    await show(stage, widget)
+                    await show_widget(stage, widget)
                     await stage.live()
                 except Exception as error:  # noqa: BLE001 - every widget has its say
                     failures[widget] = str(error)
@@ -117,11 +117,11 @@ async def test_claude_desktop_draws_a_stripped_result_without_showing_its_id(
 ) -> None:
     host = replace(HOSTS["claude-desktop"], strips_answers=strips_answers)
     async with hosted(chromium, host) as stage:
-        await show(stage)
-        await press(stage)
+        await show_widget(stage)
+        await press_button(stage)
 
         assert await queued(stage) == ["task.create"]
-        assert "Render:" not in await text_of(stage)
+        assert "Render:" not in await frame_text(stage)
         assert stage.console == []
 
 
@@ -131,8 +131,8 @@ async def test_claude_ai_is_listed_page_tools_without_declaring_support(
 ) -> None:
     async with hosted(chromium, HOSTS["claude-ai"]) as stage:
         assert {"widget_action", "follow_render"} <= set(await stage.client.tools())
-        await show(stage)
-        await press(stage)
+        await show_widget(stage)
+        await press_button(stage)
 
         assert await queued(stage) == ["task.create"]
 
@@ -143,8 +143,8 @@ async def test_gateway_takes_actions_as_messages_or_with_app_tools_to_the_queue(
     chromium: Chromium, app_tools: str
 ) -> None:
     async with hosted(chromium, HOSTS["gateway"], app_tools=app_tools) as stage:
-        await show(stage)
-        await press(stage)
+        await show_widget(stage)
+        await press_button(stage)
 
         is_queued = app_tools == "always"
         assert await queued(stage) == (["task.create"] if is_queued else [])
@@ -157,8 +157,8 @@ async def test_gateway_takes_actions_as_messages_or_with_app_tools_to_the_queue(
 async def test_host_draws_a_tree_too_large_for_a_result(chromium: Chromium, name: str) -> None:
     host = replace(HOSTS[name], withholds_linked=True)
     async with hosted(chromium, host, inline_max_bytes=100) as stage:
-        await show(stage)
-        await press(stage)
+        await show_widget(stage)
+        await press_button(stage)
 
         assert await queued(stage) == ["task.create"]
 
@@ -188,7 +188,7 @@ async def test_chatgpt_reads_the_page_again_once_its_image_origins_change(
 @needs_browser
 async def test_chatgpt_draws_a_lost_result_again_with_its_controls_off(chromium: Chromium) -> None:
     async with hosted(chromium, HOSTS["chatgpt"]) as stage:
-        await show(stage)
+        await show_widget(stage)
         await stage.remount()
         with anyio.fail_after(LIFE_S):
             await stage.frame.get_by_text("controls that need a server are off").wait_for()
@@ -203,13 +203,13 @@ async def test_second_mount_shows_the_submission_and_sends_nothing(
     chromium: Chromium, name: str
 ) -> None:
     async with hosted(chromium, HOSTS[name]) as stage:
-        await show(stage)
-        await press(stage)
+        await show_widget(stage)
+        await press_button(stage)
         await stage.remount()
         # It is said again before anything is pressed.
         with anyio.fail_after(LIFE_S):
             await stage.frame.get_by_text("“Add task” was sent.").wait_for()
-        await press(stage)
+        await press_button(stage)
 
         with anyio.fail_after(LIFE_S):
             while stage.calls.count("widget_action") < 2:
@@ -229,13 +229,13 @@ async def test_second_mount_behind_a_gateway_sends_no_message_again_where_the_pa
 ) -> None:
     host = replace(HOSTS["gateway"], keeps_storage=keeps_storage)
     async with hosted(chromium, host, app_tools=app_tools) as stage:
-        await show(stage)
-        await press(stage)
+        await show_widget(stage)
+        await press_button(stage)
         await stage.remount()
         if app_tools == "always" or keeps_storage:
             with anyio.fail_after(LIFE_S):
                 await stage.frame.get_by_text("“Add task” was sent.").wait_for()
-        await press(stage)
+        await press_button(stage)
 
         messages = [one for one in stage.messages if "Action: task.create" in one]
         assert len(messages) == calls
@@ -254,9 +254,9 @@ async def test_repeatable_action_is_sent_at_each_press(chromium: Chromium, tmp_p
         '[actions."more.show"]\ndescription = "More."\nrepeat = true\n'
     )
     async with hosted(chromium, HOSTS["plain"], server_over(tmp_path)) as stage:
-        await show(stage, "more")
+        await show_widget(stage, "more")
         for _ in range(2):
-            await press(stage, 'role=button[name="More"]')
+            await press_button(stage, 'role=button[name="More"]')
             await do(stage, "Expect Action", 10, type="more.show")
             await stage.remount()
 
@@ -270,7 +270,7 @@ async def test_blocked_image_is_a_placeholder_with_the_reason(
     tree = '{"type":"Card","children":[{"type":"Image","src":"https://a.example/1.png"}]}'
     (tmp_path / "Picture.widget").write_text(widget_file("Picture", template=tree))
     async with hosted(chromium, HOSTS["claude-ai"], server_over(tmp_path)) as stage:
-        await show(stage, "picture")
+        await show_widget(stage, "picture")
 
         blocked = stage.frame.get_by_role("img", name=re.compile("is not allowed here"))
         await blocked.first.wait_for()
@@ -298,7 +298,7 @@ async def test_images_of_the_operators_origins_are_drawn_where_none_are_loaded(
         (tmp_path / "Picture.widget").write_text(widget_file("Picture", template=tree))
         server = server_over(tmp_path, images=InlineImages((origin,), allow_private=True))
         async with hosted(chromium, HOSTS["claude-ai"], server) as stage:
-            await show(stage, "picture")
+            await show_widget(stage, "picture")
             image = stage.frame.get_by_role("img", name="A", exact=True)
 
             assert str(await image.get_attribute("src")).startswith("data:image/png;base64,")
@@ -315,7 +315,7 @@ async def test_instructions_for_claude_name_search_as_the_newest_list(chromium: 
 @needs_browser
 async def test_old_host_finds_the_page_under_the_flat_key(chromium: Chromium) -> None:
     async with hosted(chromium, replace(HOSTS["plain"], flat_uri=True)) as stage:
-        await show(stage)
+        await show_widget(stage)
 
         assert len(stage.pages) == 1
 
@@ -325,9 +325,9 @@ async def test_result_before_the_handshake_leaves_controls_on_and_is_followed(
     chromium: Chromium,
 ) -> None:
     async with hosted(chromium, HOSTS["mcp-ui"]) as stage:
-        await show(stage)
+        await show_widget(stage)
         assert await stage.frame.get_by_role("button", name="Add task").is_enabled()
-        assert "controls are off" not in await text_of(stage)
+        assert "controls are off" not in await frame_text(stage)
         with anyio.fail_after(LIFE_S):
             while "follow_render" not in stage.calls:
                 await stage.event_within(1)
@@ -342,7 +342,7 @@ async def test_google_adk_gets_the_id_alone_in_meta_and_draws_all_the_same(
         arguments = dict(load_state(widget, "").arguments)
         called = {"name": FORM, "arguments": arguments}
         result = await stage.client.request("tools/call", called)
-        await show(stage)
+        await show_widget(stage)
 
         # ADK hands all of it to the model; a token has some four characters.
         beside_text = {key: result[key] for key in ("_meta", "structuredContent") if key in result}
@@ -371,8 +371,8 @@ def test_command_refuses_an_unknown_host(tmp_path: Path) -> None:
 @needs_browser
 async def test_newer_version_is_drawn_in_place_with_its_note(chromium: Chromium) -> None:
     async with hosted(chromium, HOSTS["plain"]) as stage:
-        await show(stage)
-        await press(stage)
+        await show_widget(stage)
+        await press_button(stage)
         update = {"render_id": stage.require_display().render_id, "note": "Glass is on its way."}
         called = {"name": "update_render", "arguments": update}
         assert not (await stage.client.request("tools/call", called)).get("isError")

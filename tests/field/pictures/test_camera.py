@@ -41,14 +41,6 @@ def shot(*children: dict[str, Any], root: str = "Card", **how: Any) -> Screensho
     return Screenshot(tree={**tree, **how.pop("tree", {})}, title="Boats", **{"scale": 1, **how})
 
 
-@pytest.fixture(scope="module")
-async def chromium() -> AsyncIterator[Chromium]:
-    """One browser for all tests of this module."""
-    running = Chromium()
-    yield running
-    await running.close()
-
-
 @pytest.fixture
 async def camera(chromium: Chromium) -> AsyncIterator[Camera]:
     taking = Camera(chromium)

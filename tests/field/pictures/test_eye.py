@@ -23,7 +23,7 @@ WHITE, INK = (255, 255, 255), (20, 20, 20)
 WIDE, TALL = 160, 80
 
 
-def draw(*, right: int = 0, ink: tuple[int, int, int] = INK, tall: int = TALL) -> bytes:
+def draw_lines(*, right: int = 0, ink: tuple[int, int, int] = INK, tall: int = TALL) -> bytes:
     """Return a white picture with a thin line, like that of a letter, at some places."""
 
     def index(x: int, y: int) -> int:
@@ -39,17 +39,17 @@ async def looking() -> AsyncIterator[Eye]:
         yield opened
 
 
-@pytest.mark.parametrize("after", [draw(), draw(right=1), draw(ink=(40, 40, 40))])
+@pytest.mark.parametrize("after", [draw_lines(), draw_lines(right=1), draw_lines(ink=(40, 40, 40))])
 async def test_shift_by_a_pixel_or_slight_paling_is_no_difference(
     looking: Eye, after: bytes
 ) -> None:
-    assert await looking.difference(draw(), after) == ""
+    assert await looking.difference(draw_lines(), after) == ""
 
 
 async def test_moved_and_vanished_shapes_differ(looking: Eye) -> None:
-    moved = await looking.difference(draw(), draw(right=6))
-    gone = await looking.difference(draw(), draw(ink=WHITE))
-    taller = await looking.difference(draw(), draw(tall=TALL + 8))
+    moved = await looking.difference(draw_lines(), draw_lines(right=6))
+    gone = await looking.difference(draw_lines(), draw_lines(ink=WHITE))
+    taller = await looking.difference(draw_lines(), draw_lines(tall=TALL + 8))
 
     assert moved == (
         "24.0% of it differs by more than 3 levels, where 2.0% may; "
@@ -60,7 +60,7 @@ async def test_moved_and_vanished_shapes_differ(looking: Eye) -> None:
     assert taller == "it is 160 x 88 pixels, and was 160 x 80"
 
 
-def card(**changes: Any) -> Screenshot:
+def boats(**changes: Any) -> Screenshot:
     words = {"type": "Text", "value": "Early boats", "color": "secondary"}
     children = [words, {"type": "Icon", "name": "star"}, {"type": "Button", "label": "Join"}]
     tree = {"type": "Card", "children": children, **changes}
@@ -70,16 +70,16 @@ def card(**changes: Any) -> Screenshot:
 @pytest.mark.parametrize(
     "changed",
     [
-        card(border=0),
-        card(padding=5),
-        card(children=[{"type": "Text", "value": "Early boats", "color": "tertiary"}]),
-        card(background="#f4f4f4"),
+        boats(border=0),
+        boats(padding=5),
+        boats(children=[{"type": "Text", "value": "Early boats", "color": "tertiary"}]),
+        boats(background="#f4f4f4"),
     ],
     ids=["border", "padding", "words", "background"],
 )
 async def test_change_of_a_widget_shows_in_pictures(looking: Eye, changed: Screenshot) -> None:
     async with open_camera() as taking:
-        first, other = await taking.take(card(), owner=""), await taking.take(changed, owner="")
+        first, other = await taking.take(boats(), owner=""), await taking.take(changed, owner="")
         before = await looking.reduced(first.content)
 
         assert await looking.difference(before, first.content) == ""

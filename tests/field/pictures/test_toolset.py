@@ -52,7 +52,7 @@ async def take(client: Connection, **arguments: Any) -> tuple[bytes, dict[str, A
     return content, facts
 
 
-async def refuse(client: Connection, **arguments: Any) -> tuple[str, str]:
+async def error_of(client: Connection, **arguments: Any) -> tuple[str, str]:
     with anyio.fail_after(60):
         result = await client.client.call_tool("take_picture", arguments)
     error = dict(result.meta or {})["widgetd/error"]
@@ -81,14 +81,14 @@ async def test_agent_sees_pictures_of_a_widget_a_part_a_render_and_all_widgets(
             called, _ = await take(client, names=["greeting"], arguments={"who": "Ada"})
             _, sheet = await take(client)
             codes = [
-                await refuse(client, names=["greting"]),
-                await refuse(client, names=["greeting"], state="smaple"),
-                await refuse(client, names=["greeting"] * 49),
-                await refuse(client, names=["greeting"], part="component=Chart"),
-                await refuse(client, names=["greeting"], part="Chart"),
-                await refuse(client, part="component=Badge"),
-                await refuse(client, names=["greeting"], width=100),
-                await refuse(client, render_id="r_nothing"),
+                await error_of(client, names=["greting"]),
+                await error_of(client, names=["greeting"], state="smaple"),
+                await error_of(client, names=["greeting"] * 49),
+                await error_of(client, names=["greeting"], part="component=Chart"),
+                await error_of(client, names=["greeting"], part="Chart"),
+                await error_of(client, part="component=Badge"),
+                await error_of(client, names=["greeting"], width=100),
+                await error_of(client, render_id="r_nothing"),
             ]
             read = await client.client.read_resource("widgetd://pictures/greeting")
 
@@ -150,7 +150,7 @@ async def test_ten_pictures_cost_fifty_calls(tmp_path: Path) -> None:
         ):
             for _ in range(10):
                 await take(client, names=["greeting"])
-            code, _ = await refuse(client, names=["greeting"])
+            code, _ = await error_of(client, names=["greeting"])
 
     assert code == "W2201"
 

@@ -94,7 +94,7 @@ def streams(text: str) -> Answer:
     return _streams([*({"content": piece} for piece in pieces), "stop"])
 
 
-def calls(tool: str, arguments: Mapping[str, Any] | str) -> Answer:
+def calls_tool(tool: str, arguments: Mapping[str, Any] | str) -> Answer:
     """It calls `tool`; the arguments come in pieces of seven letters."""
     whole = arguments if isinstance(arguments, str) else json.dumps(arguments)
     first = {

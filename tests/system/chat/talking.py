@@ -120,7 +120,7 @@ def problems(events: list[dict[str, Any]]) -> list[str]:
     return [event["message"] for event in events if event["type"] == "error"]
 
 
-def widgets(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def shown_widgets(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the widgets in the events."""
     items = [event["item"] for event in events if event["type"] == "thread.item.done"]
     return [item for item in items if item["type"] == "widget"]

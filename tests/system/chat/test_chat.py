@@ -20,7 +20,7 @@ from tests.support.form import ARGUMENTS, GIVEN, order_file
 from tests.support.logs import captured_logs
 from tests.support.widgets import widget_file
 from tests.system.chat.endpoint import endpoint, says, stays_silent
-from tests.system.chat.talking import Talker, agent_messages, problems, set_limits, widgets
+from tests.system.chat.talking import Talker, agent_messages, problems, set_limits, shown_widgets
 from tests.unit.base.files.privilege import stopped_by_permissions
 from widgetd.base.errors import ConfigError
 from widgetd.chat.backend import model as models
@@ -35,7 +35,7 @@ from widgetd.server.access.principal import LOCAL, Principal
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def chat_folder(tmp_path: Path) -> Path:
     return make_folder(tmp_path)
 
 
@@ -58,10 +58,10 @@ async def act_in_widget(talker: Talker, item: str, payload: dict[str, Any], kind
     return await talker.turn("threads.custom_action", **params)
 
 
-async def test_user_action_is_checked_and_passed_to_the_agent(folder: Path) -> None:
-    async with serving(folder, chat=True) as url:
+async def test_user_action_is_checked_and_passed_to_the_agent(chat_folder: Path) -> None:
+    async with serving(chat_folder, chat=True) as url:
         talker = Talker(url)
-        [card] = widgets(await talker.say("order"))
+        [card] = shown_widgets(await talker.say("order"))
         misfit = await act_in_widget(talker, card["id"], {"order": "o1", "buyer": {"email": ""}})
         events = await act_in_widget(talker, card["id"], GIVEN)
         versions = (await talker.get(f"/chat/seen/{talker.thread}")).json()
@@ -76,10 +76,10 @@ async def test_user_action_is_checked_and_passed_to_the_agent(folder: Path) -> N
     assert "The user did this in the widget order: order.send" in json.dumps(versions)
 
 
-async def test_action_without_a_turn_redraws_the_widget(folder: Path) -> None:
-    async with serving(folder, chat=True) as url:
+async def test_action_without_a_turn_redraws_the_widget(chat_folder: Path) -> None:
+    async with serving(chat_folder, chat=True) as url:
         talker = Talker(url)
-        [card] = widgets(await talker.say("order"))
+        [card] = shown_widgets(await talker.say("order"))
         answer = await act_in_widget(talker, card["id"], GIVEN, "threads.sync_custom_action")
 
     assert answer["updated_item"]["id"] == card["id"]
@@ -87,15 +87,15 @@ async def test_action_without_a_turn_redraws_the_widget(folder: Path) -> None:
 
 
 async def test_threads_outlive_a_restart_where_there_is_a_state_folder(
-    folder: Path, tmp_path: Path
+    chat_folder: Path, tmp_path: Path
 ) -> None:
     state = tmp_path / "state"
     state.mkdir()
-    async with serving(folder, chat=True, state_dir=state) as url:
+    async with serving(chat_folder, chat=True, state_dir=state) as url:
         first = Talker(url)
         await first.say("order")
         before = await first.items()
-    async with serving(folder, chat=True, state_dir=state) as url:
+    async with serving(chat_folder, chat=True, state_dir=state) as url:
         after = await Talker(url, thread=first.thread).items()
 
     assert after == before
@@ -112,7 +112,7 @@ async def test_chat_starts_without_conversations_when_its_file_is_unusable(
     harm: str,
 ) -> None:
     with stopped_by_permissions() as home:
-        folder, state = make_folder(home), home / "state"
+        chat_folder, state = make_folder(home), home / "state"
         state.mkdir()
         match harm:
             case "unreadable":
@@ -122,16 +122,16 @@ async def test_chat_starts_without_conversations_when_its_file_is_unusable(
             case "a folder":
                 (state / "chat.sqlite3").mkdir()
         with captured_logs() as events:
-            async with serving(folder, chat=True, state_dir=state) as url:
+            async with serving(chat_folder, chat=True, state_dir=state) as url:
                 events_of_turn = await Talker(url).say("order")
         state.chmod(0o700)
 
-    assert len(widgets(events_of_turn)) == 1
+    assert len(shown_widgets(events_of_turn)) == 1
     assert events.names().count("state.failed") == 1
 
 
-def tokens_in(folder: Path) -> Path:
-    tokens = folder.parent / "tokens"
+def tokens_in(chat_folder: Path) -> Path:
+    tokens = chat_folder.parent / "tokens"
     tokens.write_text(
         "ada 0123456789abcdef chat\nbob fedcba9876543210 chat include=none\n"
         "eve aaaaaaaaaaaaaaaa gallery\n"
@@ -144,8 +144,8 @@ def bearer(token: str) -> dict[str, str]:
     return {"authorization": f"Bearer {token}"}
 
 
-async def test_thread_is_hidden_from_other_principals(folder: Path) -> None:
-    async with serving(folder, chat=True, token_file=tokens_in(folder)) as url:
+async def test_thread_is_hidden_from_other_principals(chat_folder: Path) -> None:
+    async with serving(chat_folder, chat=True, token_file=tokens_in(chat_folder)) as url:
         ada = Talker(url, bearer("0123456789abcdef"))
         bob = Talker(url, bearer("fedcba9876543210"))
         async with anyio.create_task_group() as both:
@@ -166,8 +166,8 @@ async def test_thread_is_hidden_from_other_principals(folder: Path) -> None:
     assert not hidden, "bob's token does not see the widget, so his agent has none"
 
 
-async def test_reader_without_the_right_to_chat_is_refused(folder: Path) -> None:
-    async with serving(folder, chat=True, token_file=tokens_in(folder)) as url:
+async def test_reader_without_the_right_to_chat_is_refused(chat_folder: Path) -> None:
+    async with serving(chat_folder, chat=True, token_file=tokens_in(chat_folder)) as url:
         eve = await Talker(url, bearer("aaaaaaaaaaaaaaaa")).get("/chat")
         nobody = await Talker(url).get("/chat")
         lent = await Talker(url, bearer("0123456789abcdef")).get("/chat/state")
@@ -177,25 +177,25 @@ async def test_reader_without_the_right_to_chat_is_refused(folder: Path) -> None
 
 
 async def test_principal_with_chat_scope_alone_presses_buttons_shown_by_their_agent(
-    folder: Path,
+    chat_folder: Path,
 ) -> None:
-    async with serving(folder, chat=True, token_file=tokens_in(folder)) as url:
+    async with serving(chat_folder, chat=True, token_file=tokens_in(chat_folder)) as url:
         ada = Talker(url, bearer("0123456789abcdef"))
-        [card] = widgets(await ada.say("order"))
+        [card] = shown_widgets(await ada.say("order"))
         events = await act_in_widget(ada, card["id"], GIVEN)
 
     assert agent_messages(events) == ["You chose “Send” with Email ada@example.com."]
 
 
-async def test_agent_gets_no_other_scope_of_its_user(folder: Path) -> None:
-    tokens = tokens_in(folder)
+async def test_agent_gets_no_other_scope_of_its_user(chat_folder: Path) -> None:
+    tokens = tokens_in(chat_folder)
     tokens.write_text(
         "ada 0123456789abcdef chat author operate write admin\nbob fedcba9876543210 chat\n"
     )
     settings = {"toolset": ("author", "operate"), "allow_upload": True, "token_file": tokens}
     async with (
         endpoint(says("Hello.")) as there,
-        serving(folder, chat=True, chat_model="m", chat_url=there.url, **settings) as url,
+        serving(chat_folder, chat=True, chat_model="m", chat_url=there.url, **settings) as url,
     ):
         await Talker(url, bearer("0123456789abcdef")).say("order")
         await Talker(url, bearer("fedcba9876543210")).say("order")
@@ -207,11 +207,13 @@ async def test_agent_gets_no_other_scope_of_its_user(folder: Path) -> None:
     assert adas == bobs
 
 
-async def test_turn_ends_with_the_token_of_its_user(folder: Path) -> None:
-    tokens = tokens_in(folder)
+async def test_turn_ends_with_the_token_of_its_user(chat_folder: Path) -> None:
+    tokens = tokens_in(chat_folder)
     async with (
         endpoint(stays_silent()) as there,
-        serving(folder, chat=True, token_file=tokens, chat_model="m", chat_url=there.url) as url,
+        serving(
+            chat_folder, chat=True, token_file=tokens, chat_model="m", chat_url=there.url
+        ) as url,
         anyio.create_task_group() as talking,
     ):
         ada = Talker(url, bearer("0123456789abcdef"))
@@ -224,9 +226,9 @@ async def test_turn_ends_with_the_token_of_its_user(folder: Path) -> None:
     assert len(there.asked) == 1
 
 
-async def test_public_address_needs_a_token(folder: Path) -> None:
+async def test_public_address_needs_a_token(chat_folder: Path) -> None:
     with pytest.raises(BaseExceptionGroup) as refused:
-        async with serving(folder, chat=True, host="0.0.0.0"):
+        async with serving(chat_folder, chat=True, host="0.0.0.0"):
             pass
     [error] = refused.value.exceptions
 
@@ -235,10 +237,10 @@ async def test_public_address_needs_a_token(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("origin", ["http://127.0.0.1:1", "null"])
-async def test_another_page_may_not_talk_unless_it_is_named(folder: Path, origin: str) -> None:
-    async with serving(folder, chat=True) as url:
+async def test_another_page_may_not_talk_unless_it_is_named(chat_folder: Path, origin: str) -> None:
+    async with serving(chat_folder, chat=True) as url:
         stranger = await Talker(url, {"origin": origin}).post("threads.list")
-    async with serving(folder, chat=True, cors_origin=("https://shop.example",)) as url:
+    async with serving(chat_folder, chat=True, cors_origin=("https://shop.example",)) as url:
         named = await Talker(url, {"origin": "https://shop.example"}).post("threads.list")
 
     assert stranger.status_code == 403
@@ -246,10 +248,10 @@ async def test_another_page_may_not_talk_unless_it_is_named(folder: Path, origin
 
 
 async def test_turn_above_its_time_limit_ends_with_a_sentence(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
+    chat_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     set_limits(monkeypatch, turn_s=0.0)
-    async with serving(folder, chat=True) as url:
+    async with serving(chat_folder, chat=True) as url:
         events = await Talker(url).say("order")
 
     assert problems(events) == ["W2501: this took longer than 0 s; try again"]
@@ -288,8 +290,8 @@ def servers_in(events: list[dict[str, Any]]) -> list[dict[str, str]]:
     return [{one["name"]: one["problem"] for one in data["servers"]} for data in lists]
 
 
-async def test_garbage_collector_does_not_visit_the_chat(folder: Path) -> None:
-    async with serving(folder, chat=True) as url:
+async def test_garbage_collector_does_not_visit_the_chat(chat_folder: Path) -> None:
+    async with serving(chat_folder, chat=True) as url:
         await Talker(url).get("/chat/state")
         looked_at = gc.get_objects()
 
@@ -297,14 +299,14 @@ async def test_garbage_collector_does_not_visit_the_chat(folder: Path) -> None:
 
 
 async def test_upstream_outage_spares_the_others_and_ends_at_the_next_turn(
-    folder: Path, tmp_path: Path
+    chat_folder: Path, tmp_path: Path
 ) -> None:
     other = tmp_path / "other"
     other.mkdir()
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         port = listener.getsockname()[1]
-    async with serving(folder) as url:
+    async with serving(chat_folder) as url:
         away = OwnTools(f"http://127.0.0.1:{port}/mcp", name="away")
         chat = chat_with(OwnTools(url), away)
         without = await turn_of(chat)
@@ -313,14 +315,19 @@ async def test_upstream_outage_spares_the_others_and_ends_at_the_next_turn(
             with_it = await turn_of(chat)
         missing = await turn_of(chat)
 
-    assert len(widgets(without)) == len(widgets(with_it)) == len(widgets(missing)) == 1
+    assert (
+        len(shown_widgets(without))
+        == len(shown_widgets(with_it))
+        == len(shown_widgets(missing))
+        == 1
+    )
     assert servers_in(without)[0]["away"]
     assert servers_in(with_it)[0] == {"widgetd": "", "away": ""}
     assert servers_in(missing)[0]["away"]
 
 
-async def test_upstream_crash_in_a_turn_leaves_the_turn_to_the_others(folder: Path) -> None:
-    async with serving(folder) as url:
+async def test_upstream_crash_in_a_turn_leaves_the_turn_to_the_others(chat_folder: Path) -> None:
+    async with serving(chat_folder) as url:
         dying = OwnTools(url, name="dying")
         chat = chat_with(OwnTools(url), dying)
         tools = dying.list_tools
@@ -333,21 +340,21 @@ async def test_upstream_crash_in_a_turn_leaves_the_turn_to_the_others(folder: Pa
         dying.list_tools = list_tools  # type: ignore[method-assign]
         events = await turn_of(chat)
 
-    assert len(widgets(events)) == 1
+    assert len(shown_widgets(events)) == 1
     first, last = servers_in(events)
     assert first == {"widgetd": "", "dying": ""}
     assert last["dying"]
 
 
-async def test_removed_widget_is_shown_as_it_was(folder: Path) -> None:
-    async with serving(folder, chat=True) as url:
+async def test_removed_widget_is_shown_as_it_was(chat_folder: Path) -> None:
+    async with serving(chat_folder, chat=True) as url:
         talker = Talker(url)
-        [card] = widgets(await talker.say("order"))
+        [card] = shown_widgets(await talker.say("order"))
         path = f"/chat/widgets/{talker.thread}/{card['id']}"
         served = (await talker.get(path)).json()
         same = (await talker.get(path)).json()
-        (folder / "Order.widget").unlink()
-        (folder / "Else.widget").write_text(widget_file("Else"))
+        (chat_folder / "Order.widget").unlink()
+        (chat_folder / "Else.widget").write_text(widget_file("Else"))
         with anyio.fail_after(PATIENCE_S):
             while (missing := (await talker.get(path)).json())["tool"]:  # noqa: ASYNC110 - no event reports it
                 await anyio.sleep(0.01)

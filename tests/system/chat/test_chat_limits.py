@@ -18,9 +18,8 @@ from hypothesis import strategies as st
 
 from tests.support.daemons import PATIENCE_S, serving
 from tests.support.logs import captured_logs
-from tests.support.widgets import widget_file
-from tests.system.chat.endpoint import calls, endpoint, says, stays_silent
-from tests.system.chat.talking import Talker, agent_messages, problems, set_limits, widgets
+from tests.system.chat.endpoint import calls_tool, endpoint, says, stays_silent
+from tests.system.chat.talking import Talker, agent_messages, problems, set_limits, shown_widgets
 from tests.unit.server.catalog.test_state_faults import no_room
 from widgetd.chat.backend.conversation import newest
 from widgetd.chat.backend.database import ChatDatabase
@@ -31,14 +30,6 @@ from widgetd.server.catalog.state import StateFolder
 
 ADA, BOB = Principal(name="ada"), Principal(name="bob")
 TOKENS = {"ada": "0123456789abcdef", "bob": "fedcba9876543210"}
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    served = tmp_path / "served"
-    served.mkdir()
-    (served / "Greeting.widget").write_text(widget_file())
-    return served
 
 
 @pytest.fixture
@@ -65,9 +56,9 @@ async def test_turn_is_charged_to_its_user_alone(folder: Path, tokens: Path) -> 
     # A turn costs 5 calls, and its agent makes one to list tools and two to find and show one.
     limits = {"rate": 0.001, "burst": 12}
     async with serving(folder, chat=True, token_file=tokens, **limits) as url:
-        cards = widgets(await talker(url, "ada").say("greeting"))
+        cards = shown_widgets(await talker(url, "ada").say("greeting"))
         again = await talker(url, "ada").post("threads.create", input=message("greeting"))
-        other = widgets(await talker(url, "bob").say("greeting"))
+        other = shown_widgets(await talker(url, "bob").say("greeting"))
 
     assert len(cards) == len(other) == 1
     assert again.status_code == 429
@@ -79,9 +70,14 @@ async def test_turns_at_once_are_limited_apart_from_the_calls_of_their_agent(
     folder: Path, tokens: Path
 ) -> None:
     async with (
-        endpoint(calls("greeting", {"who": "Ada"}), stays_silent()) as model,
+        endpoint(calls_tool("greeting", {"who": "Ada"}), stays_silent()) as model,
         serving(
-            folder, chat=True, token_file=tokens, at_once=1, chat_model="m", chat_url=model.url
+            folder,
+            chat=True,
+            token_file=tokens,
+            at_once=1,
+            chat_model="m",
+            chat_url=model.url,
         ) as url,
         talker(url, "ada").begun("Greet Ada") as lines,
     ):
@@ -330,11 +326,11 @@ async def test_widget_too_large_to_store_is_shown_and_stored_as_a_notice(
 ) -> None:
     set_limits(monkeypatch, item_bytes=2_000)
     async with (
-        endpoint(calls("greeting", {"who": "A" * 3_000}), says("There.")) as model,
+        endpoint(calls_tool("greeting", {"who": "A" * 3_000}), says("There.")) as model,
         serving(folder, chat=True, chat_model="m", chat_url=model.url) as url,
     ):
         user = Talker(url)
-        [card] = widgets(await user.say("Greet"))
+        [card] = shown_widgets(await user.say("Greet"))
         items = {item["type"]: item for item in await user.items()}
 
     assert "A" * 3_000 in card["widget"]["children"][0]["value"]
@@ -390,7 +386,7 @@ async def test_conversations_of_an_earlier_version_are_preserved(
         return tables.execute("SELECT body FROM notes").fetchall()
 
     assert (thread["id"], thread["title"]) == ("t", "Before")
-    assert len(widgets(events)) == 1
+    assert len(shown_widgets(events)) == 1
     [file] = state.rglob("chat.sqlite3")
     with sqlite3.connect(file) as now:
         assert "MARKER" not in str(notes(now))

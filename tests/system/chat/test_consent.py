@@ -12,8 +12,8 @@ from mcp_types import CallToolResult
 
 from tests.support.daemons import PATIENCE_S, serving
 from tests.support.widgets import widget_file
-from tests.system.chat.endpoint import calls, endpoint, says
-from tests.system.chat.talking import Talker, agent_messages, set_limits, widgets
+from tests.system.chat.endpoint import calls_tool, endpoint, says
+from tests.system.chat.talking import Talker, agent_messages, set_limits, shown_widgets
 from tests.system.server.mcp.test_profiles import client_named
 from tests.system.server.store.server import running_server
 from tests.system.upstreams.servers import Flights, serve_mcp
@@ -24,14 +24,6 @@ from widgetd.daemon.wings import ROWS
 FILE = json.loads(widget_file("Parcel", text="Parcel of"))
 SAVING = {"file": "Parcel.widget", "widget": FILE}
 AUTHOR = {"toolset": ("author",), "allow_upload": True}
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    served = tmp_path / "served"
-    served.mkdir()
-    (served / "Greeting.widget").write_text(widget_file())
-    return served
 
 
 def buttons(card: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -49,13 +41,18 @@ async def press(talker: Talker, card: dict[str, Any], label: str) -> list[dict[s
 async def test_chat_saves_a_widget_once_its_user_allows_it(folder: Path, label: str) -> None:
     saved = folder / "Parcel.widget"
     async with (
-        endpoint(calls("save_widget", SAVING), says("I asked."), says("I see.")) as model,
+        endpoint(calls_tool("save_widget", SAVING), says("I asked."), says("I see.")) as model,
         serving(
-            folder, chat=True, chat_tools=("author",), chat_model="m", chat_url=model.url, **AUTHOR
+            folder,
+            chat=True,
+            chat_tools=("author",),
+            chat_model="m",
+            chat_url=model.url,
+            **AUTHOR,
         ) as url,
     ):
         talker = Talker(url)
-        [card] = widgets(await talker.say("Save it"))
+        [card] = shown_widgets(await talker.say("Save it"))
         message = str(model.asked[1].body["messages"][-1])
         before = saved.exists()
         path = f"/chat/widgets/{talker.thread}/{card['id']}"
@@ -85,7 +82,12 @@ async def test_chat_model_has_widgets_search_and_the_named_tools(folder: Path) -
         async with (
             endpoint(says("Hello.")) as model,
             serving(
-                folder, chat=True, chat_tools=named, chat_model="m", chat_url=model.url, **AUTHOR
+                folder,
+                chat=True,
+                chat_tools=named,
+                chat_model="m",
+                chat_url=model.url,
+                **AUTHOR,
             ) as url,
         ):
             await Talker(url).say("Hello")
@@ -114,7 +116,7 @@ async def test_scripted_turn_calls_the_upstream_tool_named_in_its_text(
         async with serving(folder, chat=True, upstreams=upstreams) as url:
             talker = Talker(url)
             messages = agent_messages(await talker.say("Which flight is UA 123?"))
-            widget = widgets(await talker.say("Show me Greeting"))
+            widget = shown_widgets(await talker.say("Show me Greeting"))
             suggestions = (await talker.get("/chat/state")).json()["suggestions"]
 
     assert flights.calls == ["UA 123"]
@@ -126,7 +128,7 @@ async def test_scripted_turn_calls_the_upstream_tool_named_in_its_text(
 
 async def test_model_cannot_call_a_tool_outside_its_list(folder: Path) -> None:
     async with (
-        endpoint(calls("save_widget", SAVING), says("Done.")) as model,
+        endpoint(calls_tool("save_widget", SAVING), says("Done.")) as model,
         serving(folder, chat=True, chat_model="m", chat_url=model.url, **AUTHOR) as url,
     ):
         await Talker(url).say("Save it")
@@ -136,7 +138,7 @@ async def test_model_cannot_call_a_tool_outside_its_list(folder: Path) -> None:
 
 async def test_upstream_tool_with_side_effects_asks_first(folder: Path, tmp_path: Path) -> None:
     flights = Flights()
-    booking = calls("mcp_flights__book_flight", {"flight_no": "UA 123"})
+    booking = calls_tool("mcp_flights__book_flight", {"flight_no": "UA 123"})
     async with serve_mcp(flights.mcp) as at:
         upstreams = tmp_path / "u.toml"
         upstreams.write_text(f'[flights]\nurl = "{at}"\ntools = ["get_flight", "book_flight"]\n')
@@ -147,7 +149,7 @@ async def test_upstream_tool_with_side_effects_asks_first(folder: Path, tmp_path
             ) as url,
         ):
             talker = Talker(url)
-            [card] = widgets(await talker.say("Book UA 123"))
+            [card] = shown_widgets(await talker.say("Book UA 123"))
             message = str(model.asked[1].body["messages"][-1])
             reply = await press(talker, card, "Allow once")
             notice = str(model.asked[-1].body["messages"])
@@ -166,8 +168,8 @@ async def test_long_answer_of_an_upstream_is_read_page_by_page(
         "widgetd.chat.backend.tools.LIMITS", set_limits(monkeypatch, tool_text_chars=60)
     )
     flights = Flights()
-    more = [calls("mcp_flights__read_next_page", {}) for _ in range(2)]
-    asking = calls("mcp_flights__get_flight", {"flight_no": "UA 123"})
+    more = [calls_tool("mcp_flights__read_next_page", {}) for _ in range(2)]
+    asking = calls_tool("mcp_flights__get_flight", {"flight_no": "UA 123"})
     async with serve_mcp(flights.mcp) as at:
         upstreams = tmp_path / "u.toml"
         upstreams.write_text(f'[flights]\nurl = "{at}"\n')

@@ -18,7 +18,7 @@ from tests.support.daemons import PATIENCE_S, serving
 from tests.support.widgets import widget_file
 from tests.system.chat.endpoint import (
     Answer,
-    calls,
+    calls_tool,
     chunk,
     cuts,
     drips,
@@ -29,7 +29,7 @@ from tests.system.chat.endpoint import (
     sends,
     stays_silent,
 )
-from tests.system.chat.talking import Talker, agent_messages, problems, set_limits, widgets
+from tests.system.chat.talking import Talker, agent_messages, problems, set_limits, shown_widgets
 from tests.system.upstreams.servers import until
 from widgetd.base.errors import ConfigError
 from widgetd.base.redaction import Secret
@@ -42,14 +42,6 @@ from widgetd.settings import OPENAI_URL
 KEY = "sk-q7Zp-Xw3vTn9Lb2RmK8yHd4"
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    served = tmp_path / "served"
-    served.mkdir()
-    (served / "Greeting.widget").write_text(widget_file())
-    return served
-
-
 def chat_settings(url: str) -> dict[str, Any]:
     return {"chat": True, "chat_model": "m1", "chat_url": url, "chat_key": Secret(KEY)}
 
@@ -59,15 +51,18 @@ async def test_agent_of_an_endpoint_shows_a_widget_and_speaks(
 ) -> None:
     # It is set for other programs; the settings alone say where a conversation goes.
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9")
-    script = (calls("greeting", {"who": "Ada"}), says("Ada is greeted."), says("Twice."))
-    async with endpoint(*script) as there, serving(folder, **chat_settings(there.url)) as url:
+    script = (calls_tool("greeting", {"who": "Ada"}), says("Ada is greeted."), says("Twice."))
+    async with (
+        endpoint(*script) as there,
+        serving(folder, **chat_settings(there.url)) as url,
+    ):
         talker = Talker(url)
         events = await talker.say("Greet Ada")
         again = await talker.say("And again")
         replies = [item for item in await talker.items() if item["type"] == "assistant_message"]
         first, second = there.asked[:2]
 
-    [card] = widgets(events)
+    [card] = shown_widgets(events)
     assert card["widget"]["children"] == [{"type": "Text", "value": "Hello, Ada"}]
     assert (agent_messages(events), agent_messages(again)) == (["Ada is greeted."], ["Twice."])
     assert len(replies) == 2
@@ -111,10 +106,10 @@ FAULTS: dict[str, tuple[Answer, str]] = {
     ),
     "no endpoint": (sends("text/html", "<h1>Hello</h1>"), NOTHING),
     "no JSON": (sends("text/event-stream", "data: {no\n\n"), NOTHING),
-    "half a call": (calls("greeting", '{"who": "A'), STUCK),
-    "again and again": (calls("greeting", {"who": "Ada"}), STUCK),
+    "half a call": (calls_tool("greeting", '{"who": "A'), STUCK),
+    "again and again": (calls_tool("greeting", {"who": "Ada"}), STUCK),
     "invents": (
-        calls("no_such_tool", {}),
+        calls_tool("no_such_tool", {}),
         (
             "The model m1 asked for what there is not"
             " (Tool no_such_tool not found in agent widgetd); try again"
@@ -171,7 +166,10 @@ async def test_endless_slow_response_ends_with_the_turn_and_the_thread_continues
     kind: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     set_limits(monkeypatch, turn_s=1.0)
-    async with endpoint(DRIPS[kind]) as there, serving(folder, **chat_settings(there.url)) as url:
+    async with (
+        endpoint(DRIPS[kind]) as there,
+        serving(folder, **chat_settings(there.url)) as url,
+    ):
         talker = Talker(url)
         events = await talker.say("Greet Ada")
         with anyio.fail_after(PATIENCE_S):
@@ -217,21 +215,26 @@ async def test_interrupted_turn_leaves_no_task_behind(
     assert [one.getMessage() for one in caplog.records if one.name == "asyncio"] == []
 
 
-async def test_model_gets_the_error_of_an_invalid_call_and_corrects_it(folder: Path) -> None:
-    script = (calls("greeting", {}), calls("greeting", {"who": "Ada"}), says("Done."))
-    async with endpoint(*script) as there, serving(folder, **chat_settings(there.url)) as url:
+async def test_model_gets_the_error_of_an_invalid_call_and_corrects_it(
+    folder: Path,
+) -> None:
+    script = (calls_tool("greeting", {}), calls_tool("greeting", {"who": "Ada"}), says("Done."))
+    async with (
+        endpoint(*script) as there,
+        serving(folder, **chat_settings(there.url)) as url,
+    ):
         events = await Talker(url).say("Greet Ada")
         message = there.asked[1].body["messages"][-1]["content"]
 
     assert "missing required parameters: who" in str(message)
-    assert len(widgets(events)) == 1
+    assert len(shown_widgets(events)) == 1
     assert agent_messages(events) == ["Done."]
 
 
 async def test_widget_saved_during_a_turn_is_drawn_whole_and_listed_at_the_next(
     folder: Path,
 ) -> None:
-    calling = calls("greeting", {"who": "Ada"})
+    calling = calls_tool("greeting", {"who": "Ada"})
 
     async def saves_and_calls(request: Any, stream: Any) -> None:
         (folder / "Greeting.widget").write_text(widget_file(text="Good day"))
@@ -242,17 +245,17 @@ async def test_widget_saved_during_a_turn_is_drawn_whole_and_listed_at_the_next(
         serving(folder, **chat_settings(there.url)) as url,
     ):
         talker = Talker(url)
-        [card] = widgets(await talker.say("Greet Ada"))
+        [card] = shown_widgets(await talker.say("Greet Ada"))
         there.script, there.asked = [calling, says("Again.")], []
         with anyio.fail_after(PATIENCE_S):
-            while "Good day" not in str(again := widgets(await talker.say("And again"))):
+            while "Good day" not in str(again := shown_widgets(await talker.say("And again"))):
                 there.asked = []
 
     assert card["widget"]["children"][0]["value"] in {"Hello, Ada", "Good day, Ada"}
     assert again[0]["widget"]["children"] == [{"type": "Text", "value": "Good day, Ada"}]
 
 
-RENDER_BY_ALIAS = calls("render_widget", {"name": "greeting", "args": {"who": "Ada"}})
+RENDER_BY_ALIAS = calls_tool("render_widget", {"name": "greeting", "args": {"who": "Ada"}})
 """A call with another name of `arguments`, as models write it."""
 
 
@@ -262,7 +265,7 @@ async def test_widget_rendered_by_name_is_redrawn_with_its_arguments(folder: Pat
         serving(folder, **chat_settings(there.url)) as url,
     ):
         talker = Talker(url)
-        [card] = widgets(await talker.say("Greet Ada"))
+        [card] = shown_widgets(await talker.say("Greet Ada"))
         path = f"/chat/widgets/{talker.thread}/{card['id']}"
         (folder / "Greeting.widget").write_text(widget_file(text="Good day"))
         with anyio.fail_after(PATIENCE_S):

@@ -8,23 +8,18 @@ from typing import Any, get_args
 import pytest
 
 from tests.support.daemons import serving
-from tests.support.widgets import widget_file
-from tests.system.chat.talking import Talker, widgets
+from tests.system.chat.talking import Talker, shown_widgets
 
 GIVEN = {"content": [{"type": "input_text", "text": "greeting"}], "inference_options": {}}
 ORIGIN = {"origin": "https://shop.example"}
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    (tmp_path / "Greeting.widget").write_text(widget_file())
-    return tmp_path
-
-
-async def test_each_type_of_request_is_answered_or_refused_with_a_sentence(folder: Path) -> None:
+async def test_each_type_of_request_is_answered_or_refused_with_a_sentence(
+    folder: Path,
+) -> None:
     async with serving(folder, chat=True, cors_origin=(ORIGIN["origin"],)) as url:
         talker = Talker(url, ORIGIN)
-        [card] = widgets(await talker.say("greeting"))
+        [card] = shown_widgets(await talker.say("greeting"))
         [first, *_] = await talker.items()
         item, thread = {"item_id": card["id"]}, {"thread_id": talker.thread}
         body = {**GIVEN, "attachments": []}

@@ -8,8 +8,8 @@ from typing import Any
 
 from tests.support.daemons import serving
 from tests.support.widgets import widget_file
-from tests.system.chat.endpoint import calls, endpoint, says
-from tests.system.chat.talking import Talker, agent_messages, widgets
+from tests.system.chat.endpoint import calls_tool, endpoint, says
+from tests.system.chat.talking import Talker, agent_messages, shown_widgets
 from tests.system.upstreams.servers import Flights, serve_mcp
 
 
@@ -30,8 +30,8 @@ async def test_upstream_is_called_again_after_an_outage_of_one_turn(tmp_path: Pa
     flights, first = Flights(), AsyncExitStack()
     at = await first.enter_async_context(serve_mcp(flights.mcp))
     port = int(at.removesuffix("/mcp").rpartition(":")[2])
-    asks = calls("mcp_flights__get_flight", {"flight_no": "UA 123"})
-    greets = calls("mcp_widgetd__greeting", {"who": "Ada"})
+    asks = calls_tool("mcp_flights__get_flight", {"flight_no": "UA 123"})
+    greets = calls_tool("mcp_widgetd__greeting", {"who": "Ada"})
     settings = chat_settings(tmp_path, at)
     async with (
         endpoint(asks, says("It flies.")) as there,
@@ -54,7 +54,7 @@ async def test_upstream_is_called_again_after_an_outage_of_one_turn(tmp_path: Pa
     assert (agent_messages(with_it), agent_messages(back)) == (["It flies."], ["It flies again."])
     assert "the upstream 'flights' is not available (refused)" in refused
     assert chips(without)["flights"]
-    assert len(widgets(without)) == 1
+    assert len(shown_widgets(without)) == 1
 
 
 async def test_upstreams_need_permission_to_call_them(tmp_path: Path) -> None:

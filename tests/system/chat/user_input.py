@@ -22,8 +22,8 @@ from tests.support.forked_daemons import forked_daemon
 from tests.support.processes import PATIENCE_S
 from tests.support.routes import PATH_VALUES, STREAMS, TABLES
 from tests.support.widgets import widget_file
-from tests.system.chat.endpoint import calls, endpoint, says
-from tests.system.chat.talking import Talker, widgets
+from tests.system.chat.endpoint import calls_tool, endpoint, says
+from tests.system.chat.talking import Talker, shown_widgets
 from tests.system.daemon.collecting import collecting
 from tests.system.server.store.receiver import receiving
 from widgetd.daemon.wings import READABLE, ROWS
@@ -114,7 +114,9 @@ async def outputs_after_input(parent: Path, toolsets: Collection[str]) -> Output
     async with (
         receiving() as receiver,
         collecting() as spans,
-        endpoint(calls("trip", {"held": HELD}), says("Fill it in."), says("Thank you.")) as model,
+        endpoint(
+            calls_tool("trip", {"held": HELD}), says("Fill it in."), says("Thank you.")
+        ) as model,
     ):
         flags = [f"--toolset={name}" for name in sorted(set(toolsets) - {CORE})]
         flags += ["--gallery", "--chat", "--allow-upload", "--app-tools=always", "--access-log"]
@@ -181,7 +183,7 @@ async def _record_notices(
 async def _enter(
     talker: Talker, agent: Connection, outputs: Outputs, toolsets: Collection[str]
 ) -> None:
-    [card] = widgets(await talker.say("Book it"))
+    [card] = shown_widgets(await talker.say("Book it"))
     path = f"/chat/widgets/{talker.thread}/{card['id']}"
     card_now = (await talker.get(path)).json()
     render = card_now["result"]["_meta"]["widgetd/render"]["id"]
@@ -251,7 +253,7 @@ async def _call_tools(
     for resource in READABLE:
         if resource.toolset in toolsets:
             uri = resource.uri.replace("{name}", "trip").replace("{id}", str(values["session_id"]))
-            await _read(agent, outputs, uri)
+            await _read_resource(agent, outputs, uri)
 
 
 async def _call(
@@ -264,7 +266,7 @@ async def _call(
     return dict(result.structured_content or {})
 
 
-async def _read(agent: Connection, outputs: Outputs, uri: str) -> None:
+async def _read_resource(agent: Connection, outputs: Outputs, uri: str) -> None:
     with anyio.fail_after(PATIENCE_S):
         try:
             outputs.responses[uri] = (await agent.client.read_resource(uri)).model_dump_json()

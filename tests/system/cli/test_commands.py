@@ -23,26 +23,26 @@ BROKEN = '{"type":"Card","children":[{"type":"Text","value":{{ who | tojsn }}}]}
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def command_folder(tmp_path: Path) -> Path:
     (tmp_path / "Greeting.widget").write_text(widget_file(description="Greet somebody."))
     return tmp_path
 
 
 def test_list_names_each_tool_with_its_purpose(
-    folder: Path, capsys: pytest.CaptureFixture[str]
+    command_folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["list", str(folder)]) == 0
+    assert main(["list", str(command_folder)]) == 0
     assert capsys.readouterr().out == "greeting  Greet somebody.\n"
 
 
 @pytest.mark.parametrize("flags", [[], ["--json"], ["--tokens"]])
 def test_list_names_refused_files_and_the_file_in_their_place(
-    folder: Path, capsys: pytest.CaptureFixture[str], flags: list[str]
+    command_folder: Path, capsys: pytest.CaptureFixture[str], flags: list[str]
 ) -> None:
-    (folder / "team").mkdir()
-    (folder / "team" / "Greeting.widget").write_text(widget_file(text="Another"))
+    (command_folder / "team").mkdir()
+    (command_folder / "team" / "Greeting.widget").write_text(widget_file(text="Another"))
 
-    assert main(["list", str(folder), *flags]) == 0
+    assert main(["list", str(command_folder), *flags]) == 0
     assert capsys.readouterr().err == (
         "not served: team/Greeting.widget#/name: the tool name 'greeting' belongs to "
         "'Greeting.widget'; give this widget another name, or remove one of the two files\n"
@@ -62,8 +62,10 @@ def test_text_of_a_widget_moves_no_cursor_of_a_terminal(
     assert output.startswith("greeting  Greet nobody ")
 
 
-def test_list_speaks_json_to_programs(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    main(["list", str(folder), "--json"])
+def test_list_speaks_json_to_programs(
+    command_folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["list", str(command_folder), "--json"])
 
     assert json.loads(capsys.readouterr().out) == [
         {
@@ -75,53 +77,53 @@ def test_list_speaks_json_to_programs(folder: Path, capsys: pytest.CaptureFixtur
     ]
 
 
-def test_render_prints_the_tree(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_render_prints_the_tree(command_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["--arguments", '{"who": "Ada"}']
-    assert main(["render", "greeting", str(folder), *arguments]) == 0
+    assert main(["render", "greeting", str(command_folder), *arguments]) == 0
     assert json.loads(capsys.readouterr().out) == greeting("Hello", "Ada")
 
 
 def test_render_takes_arguments_from_a_file(
-    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    command_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "arguments.json").write_text('{"who": "Ada"}')
     arguments = ["--arguments", f"@{tmp_path / 'arguments.json'}"]
 
-    assert main(["render", "greeting", str(folder), *arguments]) == 0
+    assert main(["render", "greeting", str(command_folder), *arguments]) == 0
     assert json.loads(capsys.readouterr().out) == greeting("Hello", "Ada")
 
 
 def test_render_takes_arguments_from_standard_input(
-    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    command_folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b'{"who": "Ada"}')))
 
-    assert main(["render", "greeting", str(folder), "--arguments", "-"]) == 0
+    assert main(["render", "greeting", str(command_folder), "--arguments", "-"]) == 0
     assert json.loads(capsys.readouterr().out) == greeting("Hello", "Ada")
 
 
 def test_render_of_an_unknown_name_says_where_to_look(
-    folder: Path, capsys: pytest.CaptureFixture[str]
+    command_folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["render", "zzz", str(folder)]) == 1
+    assert main(["render", "zzz", str(command_folder)]) == 1
     assert capsys.readouterr().err == (
         "widgetd: there is no widget 'zzz'; `widgetd list` names what there is\n"
     )
 
 
 def test_render_explains_invalid_arguments(
-    folder: Path, capsys: pytest.CaptureFixture[str]
+    command_folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     arguments = ["--arguments", '{"who": true}']
-    assert main(["render", "greeting", str(folder), *arguments]) == 1
+    assert main(["render", "greeting", str(command_folder), *arguments]) == 1
     assert capsys.readouterr().err.startswith("widgetd: who: expected a string, got true")
 
 
 @pytest.mark.parametrize("state", ["sample", "empty", "one", "many", "long"])
 def test_mock_prints_the_same_bytes_for_the_same_seed(
-    folder: Path, capsys: pytest.CaptureFixture[str], state: str
+    command_folder: Path, capsys: pytest.CaptureFixture[str], state: str
 ) -> None:
-    command = ["mock", "greeting", str(folder), "--state", state, "--count", "3"]
+    command = ["mock", "greeting", str(command_folder), "--state", state, "--count", "3"]
     outputs = []
     for seed in ("7", "7", "8"):
         assert main([*command, "--seed", seed]) == 0
@@ -138,11 +140,11 @@ def test_mock_prints_the_same_bytes_for_the_same_seed(
 
 
 def test_export_writes_a_file_for_studio_and_replaces_none(
-    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    command_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     target = tmp_path / "out" / "Greeting.widget"
     target.parent.mkdir()
-    command = ["export", "greeting", str(folder), "--output", str(target)]
+    command = ["export", "greeting", str(command_folder), "--output", str(target)]
 
     assert main(command) == 0
     captured = capsys.readouterr()
@@ -156,31 +158,44 @@ def test_export_writes_a_file_for_studio_and_replaces_none(
     assert "is there already; name another with --output [W0002]" in capsys.readouterr().err
 
 
-def test_strict_export_writes_nothing_that_lacks_something(folder: Path, tmp_path: Path) -> None:
+def test_strict_export_writes_nothing_that_lacks_something(
+    command_folder: Path, tmp_path: Path
+) -> None:
     target = tmp_path / "out.widget"
 
     assert (
-        main(["export", "greeting", "--dir", str(folder), "--output", str(target), "--strict"]) == 1
+        main(
+            [
+                "export",
+                "greeting",
+                "--dir",
+                str(command_folder),
+                "--output",
+                str(target),
+                "--strict",
+            ]
+        )
+        == 1
     )
     assert not target.exists()
 
 
 def test_mock_of_an_unknown_widget_names_the_nearest(
-    folder: Path, capsys: pytest.CaptureFixture[str]
+    command_folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["mock", "greetign", str(folder)]) == 1
+    assert main(["mock", "greetign", str(command_folder)]) == 1
     assert capsys.readouterr().err == (
         "widgetd: there is no widget 'greetign'; did you mean 'greeting'?\n"
     )
 
 
 def test_check_shows_the_place_with_a_caret_and_fails_on_a_fault(
-    folder: Path, capsys: pytest.CaptureFixture[str]
+    command_folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    broken = folder / "Greeting.widget"
+    broken = command_folder / "Greeting.widget"
     broken.write_text(widget_file(template=BROKEN))
 
-    assert main(["check", str(folder)]) == 1
+    assert main(["check", str(command_folder)]) == 1
     lines = capsys.readouterr().out.splitlines()
 
     assert lines[0].startswith(f"{broken}:1:")
@@ -192,15 +207,19 @@ def test_check_shows_the_place_with_a_caret_and_fails_on_a_fault(
     assert lines[-1].startswith("1 file: 1 fault, 0 warnings; listing the tools costs a model")
 
 
-def test_check_passes_faultless_widgets(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["check", str(folder), "--strict"]) == 0
+def test_check_passes_faultless_widgets(
+    command_folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["check", str(command_folder), "--strict"]) == 0
     assert capsys.readouterr().out.startswith("1 file: 0 faults, 0 warnings; ")
 
 
-def test_check_speaks_json_to_programs(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (folder / "Broken.widget").write_text("{")
+def test_check_speaks_json_to_programs(
+    command_folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (command_folder / "Broken.widget").write_text("{")
 
-    assert main(["check", str(folder), "--json"]) == 1
+    assert main(["check", str(command_folder), "--json"]) == 1
     rows = json.loads(capsys.readouterr().out)
 
     assert [(row["level"], row["code"], row["line"]) for row in rows] == [("fault", "W1101", 1)]
@@ -215,30 +234,34 @@ def test_check_reads_a_file_from_standard_input(
     assert capsys.readouterr().out.startswith("stdin.widget:1:2: fault W1101: ")
 
 
-def test_check_annotates_pull_requests(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (folder / "Broken.widget").write_text("{")
+def test_check_annotates_pull_requests(
+    command_folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (command_folder / "Broken.widget").write_text("{")
 
-    assert main(["check", str(folder), "--github"]) == 1
-    assert capsys.readouterr().out.startswith(f"::error file={folder}/Broken.widget,line=1,col=")
+    assert main(["check", str(command_folder), "--github"]) == 1
+    assert capsys.readouterr().out.startswith(
+        f"::error file={command_folder}/Broken.widget,line=1,col="
+    )
 
 
 def test_check_against_a_revision_reports_breaking_changes(
-    folder: Path, capsys: pytest.CaptureFixture[str]
+    command_folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for command in (["init", "-q"], ["add", "."], ["commit", "-qm", "before"]):
         identity = ["-c", "user.name=a", "-c", "user.email=a@example.com"]
-        subprocess.run(["git", *identity, *command], cwd=folder, check=True)
+        subprocess.run(["git", *identity, *command], cwd=command_folder, check=True)
     schema = {
         "type": "object",
         "properties": {"who": {"type": "string"}, "how": {"type": "string"}},
         "required": ["who", "how"],
     }
     template = '{"type":"Card","children":[{"type":"Text","value":{{ (who ~ how) | tojson }}}]}'
-    (folder / "Greeting.widget").write_text(
+    (command_folder / "Greeting.widget").write_text(
         widget_file(schema=schema, template=template, description="Greet somebody.")
     )
 
-    assert main(["check", str(folder), "--against", "HEAD"]) == 0
+    assert main(["check", str(command_folder), "--against", "HEAD"]) == 0
     out = capsys.readouterr().out
 
     assert "warning W1502" in out
@@ -246,11 +269,11 @@ def test_check_against_a_revision_reports_breaking_changes(
 
 
 def test_check_against_an_unknown_revision_is_a_sentence(
-    folder: Path, capsys: pytest.CaptureFixture[str]
+    command_folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["check", str(folder), "--against", "no-such"]) == 2
+    assert main(["check", str(command_folder), "--against", "no-such"]) == 2
     assert capsys.readouterr().err == (
-        f"widgetd: --against no-such is no folder, and no git revision of {folder}; "
+        f"widgetd: --against no-such is no folder, and no git revision of {command_folder}; "
         "name a folder, a branch, a tag or a commit [W0002]\n"
     )
 
@@ -283,12 +306,12 @@ def test_closed_output_pipe_ends_a_command_without_a_traceback() -> None:
 
 @pytest.mark.parametrize("stream", ["stdin", "stdout", "stderr"])
 def test_closed_stdin_counts_as_an_empty_one(
-    stream: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+    stream: str, command_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, stream, None)
     arguments = ["--arguments", "-"] if stream == "stdin" else []
 
-    code = main(["render", "greeting", str(folder), *arguments])
+    code = main(["render", "greeting", str(command_folder), *arguments])
     getattr(sys, stream).close()
 
     assert code == 2 * bool(arguments)
@@ -361,11 +384,14 @@ ODD: dict[str, tuple[int, list[str], str]] = {
 
 @pytest.mark.parametrize("what", ODD)
 def test_unknown_name_is_answered_in_a_sentence(
-    what: str, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    what: str,
+    command_folder: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     code, command, says = ODD[what]
-    (folder / ".schemas").touch()
-    monkeypatch.chdir(folder)
+    (command_folder / ".schemas").touch()
+    monkeypatch.chdir(command_folder)
     monkeypatch.setenv("WIDGETD_DIR", ".")
 
     assert main(command) == code
@@ -390,14 +416,16 @@ def test_unknown_name_is_answered_in_a_sentence(
     ids=str,
 )
 def test_guide_explains_a_word(
-    folder: Path, capsys: pytest.CaptureFixture[str], words: list[str], begins: str
+    command_folder: Path, capsys: pytest.CaptureFixture[str], words: list[str], begins: str
 ) -> None:
-    assert main(["guide", *words, "--dir", str(folder)]) == 0
+    assert main(["guide", *words, "--dir", str(command_folder)]) == 0
     assert capsys.readouterr().out.startswith(begins)
 
 
-def test_guide_searches_for_other_words(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["guide", "rounded", "button", "--dir", str(folder), "--json"]) == 0
+def test_guide_searches_for_other_words(
+    command_folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["guide", "rounded", "button", "--dir", str(command_folder), "--json"]) == 0
     assert "component" in {item["kind"] for item in json.loads(capsys.readouterr().out)}
 
 
@@ -457,22 +485,22 @@ def test_every_command_that_reads_a_folder_takes_it_as_an_argument(
 
 
 def test_minus_writes_to_standard_output(
-    folder: Path, capfdbinary: pytest.CaptureFixture[bytes]
+    command_folder: Path, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
-    assert main(["export", "greeting", str(folder), "--output", "-"]) == 0
+    assert main(["export", "greeting", str(command_folder), "--output", "-"]) == 0
     assert json.loads(capfdbinary.readouterr().out)["name"] == "Greeting"
 
 
 def test_names_outside_utf_8_are_printed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    folder = tmp_path / "d\udce9"
-    folder.mkdir()
-    (folder / "A.widget").touch()
+    command_folder = tmp_path / "d\udce9"
+    command_folder.mkdir()
+    (command_folder / "A.widget").touch()
 
-    assert main(["serve", "--settings", str(folder)]) == 0
+    assert main(["serve", "--settings", str(command_folder)]) == 0
     assert "/d\\udce9" in capsys.readouterr().out
-    assert main(["check", "--json", str(folder)]) == 1
+    assert main(["check", "--json", str(command_folder)]) == 1
     assert json.loads(capsys.readouterr().out)[0]["path"].endswith("/d\\xe9/A.widget")
 
 
@@ -500,8 +528,8 @@ def test_control_c_ends_a_command_without_a_traceback() -> None:
     assert (ended.returncode, ended.stderr) == (130, b"")
 
 
-def test_render_shows_a_widget_in_the_browser_until_it_is_interrupted(folder: Path) -> None:
-    command = [sys.executable, "-m", "widgetd", "render", "greeting", str(folder), "--open"]
+def test_render_shows_a_widget_in_the_browser_until_it_is_interrupted(command_folder: Path) -> None:
+    command = [sys.executable, "-m", "widgetd", "render", "greeting", str(command_folder), "--open"]
     environment = {**os.environ, "BROWSER": "echo opened %s"}
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None

@@ -24,7 +24,7 @@ from tests.system.server.web.asking import ask
 OLD, NEW = "old-old-old-old-old", "new-new-new-new-new"
 
 
-async def status(url: str, token: str) -> int:
+async def list_status(url: str, token: str) -> int:
     """Return the status of a list request with `token`."""
     headers = {"authorization": f"Bearer {token}"}
     return (await exchange(url, *modern_request(url, "tools/list", headers=headers)))[0]
@@ -35,17 +35,17 @@ async def test_sighup_takes_tokens_away_and_brings_new_ones(tmp_path: Path) -> N
     widgets.mkdir()
     tokens.write_text(f"ada {OLD}\n")
     async with forked_daemon(widgets, "--token-file", str(tokens)) as served:
-        assert [await status(served.url, token) for token in (OLD, NEW)] == [200, 401]
+        assert [await list_status(served.url, token) for token in (OLD, NEW)] == [200, 401]
         tokens.write_text(f"ada {NEW}\n")
         served.send(signal.SIGHUP)
         with anyio.fail_after(PATIENCE_S):
-            while await status(served.url, NEW) != 200:  # noqa: ASYNC110 - nothing tells of a reread
+            while await list_status(served.url, NEW) != 200:  # noqa: ASYNC110 - nothing tells of a reread
                 await anyio.sleep(0.01)
-        assert await status(served.url, OLD) == 401
+        assert await list_status(served.url, OLD) == 401
 
         tokens.write_text("ada\n")
         served.send(signal.SIGHUP)
-        assert await status(served.url, NEW) == 200
+        assert await list_status(served.url, NEW) == 200
 
 
 async def test_generated_token_is_in_the_command_that_connects_a_client(
@@ -55,8 +55,8 @@ async def test_generated_token_is_in_the_command_that_connects_a_client(
         match = re.search(r'--header "Authorization: Bearer (\S+)"', served.greeting)
         assert match is not None, served.greeting
 
-        assert await status(served.url, match[1]) == 200
-        assert await status(served.url, OLD) == 401
+        assert await list_status(served.url, match[1]) == 200
+        assert await list_status(served.url, OLD) == 401
         assert (await ask(served.url, "/readyz")).status_code == 200
 
 
@@ -110,7 +110,7 @@ async def test_jwt_is_good_when_it_was_issued_for_this_daemon(tmp_path: Path) ->
         others = token_for(pair, audience="another")
         forged = token_for(RSAKeyPair.generate())
 
-        assert [await status(url, token) for token in (good, late, others, forged)] == [
+        assert [await list_status(url, token) for token in (good, late, others, forged)] == [
             200,
             401,
             401,

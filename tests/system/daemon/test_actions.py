@@ -33,10 +33,10 @@ CLIENT = {"name": "test", "version": "1"}
 
 @asynccontextmanager
 async def stdio_process(
-    folder: Path,
+    order_folder: Path,
 ) -> AsyncIterator[tuple[Process, ObjectReceiveStream[str]]]:
     """Yield a daemon over stdio and the lines that it answers, with a deadline."""
-    command = over_stdio(folder)
+    command = over_stdio(order_folder)
     with anyio.fail_after(PATIENCE_TO_START_S):
         async with await anyio.open_process([command.command, *command.args]) as process:
             send, lines = anyio.create_memory_object_stream[str](16)
@@ -68,7 +68,7 @@ async def say(
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def order_folder(tmp_path: Path) -> Path:
     (tmp_path / "Order.widget").write_text(order_file())
     return tmp_path
 
@@ -105,11 +105,11 @@ async def wait_until_received(connection: Connection) -> None:
 @pytest.mark.parametrize("at_once", [None, 1])
 @pytest.mark.parametrize("era", ["legacy", "modern"])
 async def test_waiting_reader_is_answered_when_the_user_acts(
-    folder: Path, era: Era, at_once: int | None
+    order_folder: Path, era: Era, at_once: int | None
 ) -> None:
     answers: list[dict[str, Any]] = []
     async with (
-        serving(folder, at_once=at_once) as url,
+        serving(order_folder, at_once=at_once) as url,
         connect_client(url, era) as model,
         connect_client(url, "modern") as page,
     ):
@@ -130,8 +130,8 @@ async def test_waiting_reader_is_answered_when_the_user_acts(
     assert [(one["seq"], one["payload"]) for one in answer["actions"]] == [(1, GIVEN)]
 
 
-async def test_disconnected_reader_loses_no_action(folder: Path) -> None:
-    async with serving(folder) as url, connect_client(url, "modern") as page:
+async def test_disconnected_reader_loses_no_action(order_folder: Path) -> None:
+    async with serving(order_folder) as url, connect_client(url, "modern") as page:
         render_id = await show_order(page)
         waiting: dict[str, Any] = {
             "name": "await_widget_action",
@@ -153,7 +153,7 @@ async def test_disconnected_reader_loses_no_action(folder: Path) -> None:
     assert after == {"actions": [], "next": 1, "status": "timeout"}
 
 
-async def test_ending_daemon_answers_waiting_readers_at_once(folder: Path) -> None:
+async def test_ending_daemon_answers_waiting_readers_at_once(order_folder: Path) -> None:
     stop, started = anyio.Event(), anyio.Event()
     urls: list[str] = []
     answers: list[dict[str, Any]] = []
@@ -162,10 +162,10 @@ async def test_ending_daemon_answers_waiting_readers_at_once(folder: Path) -> No
         urls.append(url)
         started.set()
 
-    settings = Settings(dir=folder, port=0, links="never")
+    settings = Settings(dir=order_folder, port=0, links="never")
     with anyio.fail_after(PATIENCE_S):
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(partial(serve, settings, folder, started=tell, stop=stop))
+            tasks.start_soon(partial(serve, settings, order_folder, started=tell, stop=stop))
             await started.wait()
             async with connect_client(urls[0], "modern") as model:
                 render_id = await show_order(model)
@@ -181,8 +181,8 @@ async def test_ending_daemon_answers_waiting_readers_at_once(folder: Path) -> No
     assert answers == [{"actions": [], "next": 0, "status": "draining"}]
 
 
-async def test_ending_daemon_over_stdio_answers_waiting_readers_at_once(folder: Path) -> None:
-    async with stdio_process(folder) as (process, lines):
+async def test_ending_daemon_over_stdio_answers_waiting_readers_at_once(order_folder: Path) -> None:
+    async with stdio_process(order_folder) as (process, lines):
         hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": CLIENT}
         await say(process, "initialize", hello, number=1)
         await lines.receive()
@@ -200,11 +200,11 @@ async def test_ending_daemon_over_stdio_answers_waiting_readers_at_once(folder: 
         assert await process.wait() == 0
 
 
-async def test_webhook_of_the_settings_gets_actions(folder: Path) -> None:
+async def test_webhook_of_the_settings_gets_actions(order_folder: Path) -> None:
     secret = "a secret of some length, at least"
     async with receiving() as receiver:
         hook = {"webhook": receiver.url, "webhook_secret": secret, "webhook_private": True}
-        async with serving(folder, **hook) as url, connect_client(url, "modern") as page:
+        async with serving(order_folder, **hook) as url, connect_client(url, "modern") as page:
             render_id = await show_order(page)
             await act(page, render_id)
             await act(page, render_id)
@@ -219,10 +219,10 @@ async def test_webhook_of_the_settings_gets_actions(folder: Path) -> None:
     assert all(request.is_signed_with(secret.encode()) for request in receiver.requests)
 
 
-async def test_ending_daemon_sends_queued_actions_to_the_webhook(folder: Path) -> None:
+async def test_ending_daemon_sends_queued_actions_to_the_webhook(order_folder: Path) -> None:
     async with receiving("503 Not now", "204 Ok") as receiver:
         hook = {"webhook": receiver.url, "webhook_secret": "s" * 24, "webhook_private": True}
-        async with serving(folder, **hook) as url, connect_client(url, "modern") as page:
+        async with serving(order_folder, **hook) as url, connect_client(url, "modern") as page:
             await act(page, await show_order(page))
             await receiver.wait_for_requests(1)
 
@@ -231,13 +231,13 @@ async def test_ending_daemon_sends_queued_actions_to_the_webhook(folder: Path) -
 
 
 async def test_user_input_is_in_no_log_and_no_audit(
-    folder: Path, tmp_path_factory: pytest.TempPathFactory
+    order_folder: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     beside, pin = tmp_path_factory.mktemp("beside"), "pin-4711-of-ada"
     audit, log = beside / "audit.jsonl", beside / "log"
     flags = ("--audit", str(audit), "--log-level", "debug")
     async with (
-        forked_daemon(folder, *flags, log=log) as served,
+        forked_daemon(order_folder, *flags, log=log) as served,
         connect_client(served.url, "modern") as page,
     ):
         render_id = await show_order(page)

@@ -17,7 +17,7 @@ from tests.support.daemons import needs_wings, serving
 from tests.support.forked_daemons import forked_daemon, run_forked
 from tests.support.logs import captured_logs
 from tests.support.processes import daemon_process
-from tests.support.sockets import answer, connect, modern_request
+from tests.support.sockets import connect, modern_request, read_response
 from tests.support.widgets import greeting, widget_file
 from tests.system.server.web.asking import ask
 from tests.unit.base.files.deep import LONGEST, deep
@@ -61,7 +61,7 @@ async def test_sigterm_lets_a_call_in_flight_finish(tmp_path: Path) -> None:
             await stream.send(body[10:])
 
             with anyio.fail_after(5):
-                status, content = await answer(stream)
+                status, content = await read_response(stream)
         assert await served.wait_for_end(within_s=5) == 0
 
     assert status == 200

@@ -64,21 +64,21 @@ def proof(path: str = "Greeting.widget") -> Proof:
     return Loader(tool_entry).prove(source(path, TEXT), None).prove()
 
 
-def fill(root: Path, count: int) -> None:
+def write_numbered(root: Path, count: int) -> None:
     for number in range(count):
         (root / f"w{number:03}.widget").write_text(widget_file(f"Widget {number}"))
 
 
 @needs_forks
 def test_forks_prove_a_folder(tmp_path: Path) -> None:
-    fill(tmp_path, MANY)
+    write_numbered(tmp_path, MANY)
 
     assert prove_in_parallel(tmp_path, f"w{MANY - 1:03}.widget") == f"widget_{MANY - 1}"
 
 
 @needs_forks
 def test_unserved_file_is_skipped(tmp_path: Path) -> None:
-    fill(tmp_path, MANY)
+    write_numbered(tmp_path, MANY)
     (tmp_path / "a.widget").write_text("no JSON")
     (tmp_path / "b.widget").mkdir()
 
@@ -92,7 +92,7 @@ def test_empty_folder_needs_no_fork(tmp_path: Path) -> None:
 
 @needs_forks
 async def test_proving_process_ends_after_all_files(tmp_path: Path) -> None:
-    fill(tmp_path, MANY)
+    write_numbered(tmp_path, MANY)
 
     async with forked_daemon(tmp_path) as served:
         pid = served.process.pid
@@ -126,7 +126,7 @@ def test_proof_is_used_for_the_same_content_alone() -> None:
 def test_each_of_several_processes_proves_its_share(
     tmp_path: Path,
 ) -> None:
-    fill(tmp_path, MANY)
+    write_numbered(tmp_path, MANY)
     script = f"""
 import os, sys, time
 from dataclasses import replace
@@ -164,7 +164,7 @@ with parallel_proof.proving_in_parallel(Path({str(tmp_path)!r}), prove, known=0)
 
 @needs_forks
 def test_child_processes_end_when_their_parent_is_killed(tmp_path: Path) -> None:
-    fill(tmp_path, MANY)
+    write_numbered(tmp_path, MANY)
     script = f"""
 import os, sys, time
 from pathlib import Path

@@ -84,12 +84,6 @@ async def client_of(server: FastMCP, over: Over, era: Era) -> AsyncIterator[Conn
             yield await stack.enter_async_context(connect_client(target, era))
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    (tmp_path / "Greeting.widget").write_text(widget_file())
-    return tmp_path
-
-
 @pytest.mark.parametrize("era", ["legacy", "modern"])
 @pytest.mark.parametrize("over", ["memory", "http"])
 @pytest.mark.parametrize("place", PLACES)

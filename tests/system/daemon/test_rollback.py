@@ -17,7 +17,7 @@ from tests.support.clients import Connection, connect_client
 from tests.support.daemons import PATIENCE_S, serving
 from tests.support.load import under_load
 from tests.support.widgets import greeting, widget_file
-from tests.system.server.web.asking import ask
+from tests.system.server.web.asking import status
 from widgetd.cli import main
 from widgetd.server.catalog.rollback import FILE
 
@@ -61,41 +61,36 @@ class Folder:
 
 
 @pytest.fixture
-def folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Folder:
+def served(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Folder:
     return Folder(tmp_path, capsys)
 
 
 @asynccontextmanager
-async def serve_folder(folder: Folder) -> AsyncIterator[tuple[str, Connection]]:
+async def serve_folder(served: Folder) -> AsyncIterator[tuple[str, Connection]]:
     async with (
-        serving(folder.widgets, state_dir=folder.state, toolset=("operate",)) as url,
+        serving(served.widgets, state_dir=served.state, toolset=("operate",)) as url,
         connect_client(url, "modern") as client,
     ):
         yield url, client
 
 
-async def status(url: str) -> dict[str, Any]:
-    answer: dict[str, Any] = (await ask(url, "/status")).json()
-    return answer
-
-
 async def test_rollback_fails_no_call_survives_a_restart_and_ends_with_the_next_save(
-    folder: Folder,
+    served: Folder,
 ) -> None:
-    folder.save("A", "Good")
-    async with serve_folder(folder) as (url, client):
-        [good] = await folder.recorded(url)
-        folder.save("A", "Bad")
-        folder.save("B", "New")
+    served.save("A", "Good")
+    async with serve_folder(served) as (url, client):
+        [good] = await served.recorded(url)
+        served.save("A", "Bad")
+        served.save("B", "New")
         await client.answers("a", WHO, greeting("Bad", "Ada"))
         await client.lists("b")
-        bad, *_ = await folder.recorded(url)
+        bad, *_ = await served.recorded(url)
         async with under_load(url, "a", **WHO) as failures:
-            code, output = await folder.run("rollback", "--to", good[:6])
+            code, output = await served.run("rollback", "--to", good[:6])
             after = await client.call("a", **WHO)
             await client.lists("b", present=False)
         during, answer = await status(url), (await client.call("get_status")).structured_content
-        listed = await folder.history()
+        listed = await served.history()
 
     assert (code, output) == (0, f"{good} is served, until the next change in the folder\n")
     assert after.structured_content == greeting("Good", "Ada")
@@ -106,55 +101,55 @@ async def test_rollback_fails_no_call_survives_a_restart_and_ends_with_the_next_
     assert answer["rollback"] == during["rollback"]
     assert [row["generation"] for row in listed if row["served"]] == [good]
 
-    async with serve_folder(folder) as (url, client):
+    async with serve_folder(served) as (url, client):
         assert (await client.call("a", **WHO)).structured_content == greeting("Good", "Ada")
         assert (await status(url))["rollback"] == during["rollback"]
-        folder.save("C", "Fixed")
+        served.save("C", "Fixed")
         await client.answers("a", WHO, greeting("Bad", "Ada"))
         await client.lists("c")
         assert (await status(url))["rollback"] is None
-        newest = await folder.recorded(url)
-        listed = await folder.history()
+        newest = await served.recorded(url)
+        listed = await served.history()
 
     assert newest[-1] == good
     assert bad in newest
     assert [row["served"] for row in listed] == [True, *[False] * (len(listed) - 1)]
     assert listed[0]["changes"] == ["+c"]
-    assert not any(folder.state.glob(f"*/{FILE}"))
+    assert not any(served.state.glob(f"*/{FILE}"))
 
 
 async def test_rollback_waits_for_the_next_start_and_takes_the_generation_before(
-    folder: Folder,
+    served: Folder,
 ) -> None:
-    folder.save("A", "Good")
-    async with serve_folder(folder) as (url, client):
-        await folder.recorded(url)
-        folder.save("A", "Bad")
+    served.save("A", "Good")
+    async with serve_folder(served) as (url, client):
+        await served.recorded(url)
+        served.save("A", "Bad")
         await client.answers("a", WHO, greeting("Bad", "Ada"))
-        _, good = await folder.recorded(url)
+        _, good = await served.recorded(url)
 
-    code, output = await folder.run("rollback")
+    code, output = await served.run("rollback")
 
     assert (code, output) == (
         0,
         f"{good} is served from the next start on: no running daemon took it up\n",
     )
-    async with serve_folder(folder) as (url, client):
+    async with serve_folder(served) as (url, client):
         assert (await client.call("a", **WHO)).structured_content == greeting("Good", "Ada")
 
 
 async def test_rollback_outlasts_a_broken_save_and_ends_with_a_save_while_the_daemon_is_down(
-    folder: Folder,
+    served: Folder,
 ) -> None:
-    folder.save("A", "Good")
-    async with serve_folder(folder) as (url, client):
-        [good] = await folder.recorded(url)
-        folder.save("A", "Bad")
+    served.save("A", "Good")
+    async with serve_folder(served) as (url, client):
+        [good] = await served.recorded(url)
+        served.save("A", "Bad")
         await client.answers("a", WHO, greeting("Bad", "Ada"))
-        await folder.recorded(url)
-        await folder.run("rollback", "--to", good)
-        folder.save("A", content="{")
-        folder.save("Broken", content="{")
+        await served.recorded(url)
+        await served.run("rollback", "--to", good)
+        served.save("A", content="{")
+        served.save("Broken", content="{")
         with anyio.fail_after(PATIENCE_S):
             while len((report := await status(url))["faults"]) < 2:  # noqa: ASYNC110 - no event reports a refused file
                 await anyio.sleep(0.01)
@@ -165,38 +160,38 @@ async def test_rollback_outlasts_a_broken_save_and_ends_with_a_save_while_the_da
         ("Broken.widget", "refused"),
     ]
 
-    folder.save("A", "Fixed")
-    async with serve_folder(folder) as (url, client):
+    served.save("A", "Fixed")
+    async with serve_folder(served) as (url, client):
         assert (await client.call("a", **WHO)).structured_content == greeting("Fixed", "Ada")
         assert (await status(url))["rollback"] is None
 
 
-async def test_rollback_to_the_newest_generation_ends_it(folder: Folder) -> None:
-    folder.save("A", "Good")
-    async with serve_folder(folder) as (url, client):
-        await folder.recorded(url)
-        folder.save("A", "Other")
+async def test_rollback_to_the_newest_generation_ends_it(served: Folder) -> None:
+    served.save("A", "Good")
+    async with serve_folder(served) as (url, client):
+        await served.recorded(url)
+        served.save("A", "Other")
         await client.answers("a", WHO, greeting("Other", "Ada"))
-        other, _ = await folder.recorded(url)
-        await folder.run("rollback")
+        other, _ = await served.recorded(url)
+        await served.run("rollback")
         await client.answers("a", WHO, greeting("Good", "Ada"))
 
-        code, output = await folder.run("rollback", "--to", other)
+        code, output = await served.run("rollback", "--to", other)
 
         assert (code, output) == (0, f"{other} is served, as the folder has it\n")
         assert (await client.call("a", **WHO)).structured_content == greeting("Other", "Ada")
         assert (await status(url))["rollback"] is None
 
 
-async def test_rollback_names_the_problem(folder: Folder) -> None:
-    nothing = await folder.run("rollback", "--list")
-    folder.save("A", "Good")
-    async with serve_folder(folder) as (url, _):
-        [good] = await folder.recorded(url)
-        unknown, first = await folder.run("rollback", "--to", "zz"), await folder.run("rollback")
-        for content in folder.state.glob("*/versions/*"):
+async def test_rollback_names_the_problem(served: Folder) -> None:
+    nothing = await served.run("rollback", "--list")
+    served.save("A", "Good")
+    async with serve_folder(served) as (url, _):
+        [good] = await served.recorded(url)
+        unknown, first = await served.run("rollback", "--to", "zz"), await served.run("rollback")
+        for content in served.state.glob("*/versions/*"):
             content.unlink()
-        outcome = await folder.run("rollback", "--to", good)
+        outcome = await served.run("rollback", "--to", good)
 
     assert nothing[0] == 2
     assert nothing[1].endswith(" name the folders that `serve` has [W0032]\n")

@@ -11,14 +11,14 @@ from widgetd.base.files.folder import bundled_folder
 from widgetd.settings import folder_of, settle
 
 
-def write(tmp_path: Path, text: str) -> Path:
+def write_settings(tmp_path: Path, text: str) -> Path:
     file = tmp_path / "widgetd.toml"
     file.write_text(text)
     return file
 
 
 def test_flags_come_before_the_environment_before_the_file_before_defaults(tmp_path: Path) -> None:
-    file = write(tmp_path, 'port = 1\nhost = "file"\ntext = "json"\n')
+    file = write_settings(tmp_path, 'port = 1\nhost = "file"\ntext = "json"\n')
     settled = settle({"port": 3, "host": None}, {"WIDGETD_PORT": "2", "WIDGETD_HOST": "env"}, file)
 
     assert (settled.settings.port, settled.origins["port"]) == (3, "flag")
@@ -34,7 +34,7 @@ def test_lists_may_be_written_with_commas() -> None:
 
 
 def test_profiles_by_client_name_are_read_from_the_file(tmp_path: Path) -> None:
-    file = write(tmp_path, '[profiles]\nmine = "split"\n')
+    file = write_settings(tmp_path, '[profiles]\nmine = "split"\n')
 
     assert settle({}, {}, file).settings.profiles == {"mine": "split"}
 
@@ -117,7 +117,7 @@ def test_unusable_setting_is_a_sentence_with_its_source(
     text: str,
     sentence: str,
 ) -> None:
-    file = write(tmp_path, text)
+    file = write_settings(tmp_path, text)
     with pytest.raises(ConfigError) as caught:
         settle(flags, environ, file)
 
@@ -127,7 +127,7 @@ def test_unusable_setting_is_a_sentence_with_its_source(
 
 def test_invalid_toml_file_is_refused_with_its_line(tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as caught:
-        settle({}, {}, write(tmp_path, "port 1"))
+        settle({}, {}, write_settings(tmp_path, "port 1"))
 
     assert "is not TOML (" in str(caught.value)
     assert "line 1" in str(caught.value)

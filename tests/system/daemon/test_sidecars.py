@@ -12,7 +12,7 @@ from mcp_types import TextContent
 from tests.support.clients import Connection, Era, connect_client
 from tests.support.daemons import PATIENCE_S, serving
 from tests.support.widgets import widget_file
-from tests.system.server.web.asking import ask
+from tests.system.server.web.asking import status
 
 PRODUCTS = {
     "type": "object",
@@ -47,7 +47,7 @@ both_eras = pytest.mark.parametrize("era", ["legacy", "modern"])
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def products_folder(tmp_path: Path) -> Path:
     file = widget_file("Products", schema=PRODUCTS, template=TEMPLATE)
     (tmp_path / "Products.widget").write_text(file)
     return tmp_path
@@ -77,8 +77,8 @@ async def read_result(client: Connection) -> tuple[str, dict[str, Any]]:
 
 
 @both_eras
-async def test_saved_sidecar_is_announced_and_used(folder: Path, era: Era) -> None:
-    async with serving(folder, profile="split") as url, connect_client(url, era) as client:
+async def test_saved_sidecar_is_announced_and_used(products_folder: Path, era: Era) -> None:
+    async with serving(products_folder, profile="split") as url, connect_client(url, era) as client:
         assert await read_description(client) == (
             "Show the Products card. Needs shop (whose products these are) and products (list of "
             'price, secret). For example {"shop":"Example","products":[{}]}'
@@ -88,7 +88,7 @@ async def test_saved_sidecar_is_announced_and_used(folder: Path, era: Era) -> No
             {"uiType": "products", "summary": "Products: shop Nord"},
         )
 
-        (folder / "Products.widget.toml").write_text(SIDECAR)
+        (products_folder / "Products.widget.toml").write_text(SIDECAR)
         await wait_for_description(
             client, "Show products. Use when the user wants to buy something."
         )
@@ -108,11 +108,11 @@ async def test_saved_sidecar_is_announced_and_used(folder: Path, era: Era) -> No
 
 @both_eras
 async def test_bad_sidecar_keeps_the_last_good_one_and_its_fault_has_the_place(
-    folder: Path, era: Era
+    products_folder: Path, era: Era
 ) -> None:
-    sidecar = folder / "Products.widget.toml"
+    sidecar = products_folder / "Products.widget.toml"
     sidecar.write_text(SIDECAR)
-    async with serving(folder) as url, connect_client(url, era) as client:
+    async with serving(products_folder) as url, connect_client(url, era) as client:
         sidecar.write_text(SIDECAR.replace("summary_fields", "sumary_fields"))
         with anyio.fail_after(PATIENCE_S):
             while (await status(url))["stale"] != 1:  # noqa: ASYNC110 - a fault notifies no client
@@ -132,13 +132,13 @@ async def test_bad_sidecar_keeps_the_last_good_one_and_its_fault_has_the_place(
 
 @both_eras
 async def test_export_over_the_file_preserves_the_effect_of_its_sidecar(
-    folder: Path, era: Era
+    products_folder: Path, era: Era
 ) -> None:
-    (folder / "Products.widget.toml").write_text(SIDECAR)
-    async with serving(folder) as url, connect_client(url, era) as client:
+    (products_folder / "Products.widget.toml").write_text(SIDECAR)
+    async with serving(products_folder) as url, connect_client(url, era) as client:
         before = await read_description(client)
         exported = TEMPLATE.replace("{{ shop", '{{ ("New " ~ shop)')
-        (folder / "Products.widget").write_text(
+        (products_folder / "Products.widget").write_text(
             widget_file("Products", schema=PRODUCTS, template=exported)
         )
         tree = {"type": "Card", "children": [{"type": "Text", "value": "New Nord"}]}
@@ -146,9 +146,3 @@ async def test_export_over_the_file_preserves_the_effect_of_its_sidecar(
 
         assert await read_description(client) == before
         assert (await read_result(client))[0] == "2 products of Nord"
-
-
-async def status(url: str) -> dict[str, Any]:
-    """Return the daemon's description of itself."""
-    report: dict[str, Any] = (await ask(url, "/status")).json()
-    return report

@@ -76,7 +76,7 @@ TEMPLATE = '{"type":"Card","children":[{"type":"Text","value":{{ SHOWN | upper |
 STALLING = STALLING_FILTER + LIMIT.format(ENDS_S)
 
 
-def fill(folder: Path, expression: str) -> None:
+def write_shout(folder: Path, expression: str) -> None:
     """Write a widget that shows the expression in capitals, and one that does not."""
     folder.mkdir(exist_ok=True)
     template = TEMPLATE.replace("SHOWN", expression)
@@ -120,7 +120,7 @@ async def test_arguments_that_ended_the_daemon_are_refused_and_their_widget_is_s
     tmp_path: Path,
 ) -> None:
     folder, log, state = tmp_path / "widgets", tmp_path / "log", str(tmp_path / "state")
-    fill(folder, "who")
+    write_shout(folder, "who")
     async with forked_daemon(folder, "--state-dir", state, before=STALLING) as served:
         assert await tools(served) == {"quiet", "shout"}
         await until_stuck(served)
@@ -140,7 +140,7 @@ async def test_journal_of_a_crash_refuses_the_arguments_for_all_and_no_widget(
     tmp_path: Path,
 ) -> None:
     folder, state = tmp_path / "widgets", tmp_path / "state"
-    fill(folder, "who")
+    write_shout(folder, "who")
     content = source("Shout.widget", (folder / "Shout.widget").read_text()).digest
     started_s = time.time() - 60
     journal = CrashJournal(StateFolder.of(state, folder), VERSION, now=lambda: started_s)
@@ -158,7 +158,7 @@ async def test_journal_of_a_crash_refuses_the_arguments_for_all_and_no_widget(
 
 async def test_file_whose_sample_never_returns_ends_no_start_and_no_save(tmp_path: Path) -> None:
     folder, state, log = tmp_path / "widgets", tmp_path / "state", tmp_path / "log"
-    fill(folder, "'stall'")
+    write_shout(folder, "'stall'")
     # The process that draws first imports it as it starts.
     site = tmp_path / "site"
     site.mkdir()
@@ -186,7 +186,7 @@ async def test_file_whose_sample_never_returns_ends_no_start_and_no_save(tmp_pat
 
 async def test_kill_during_a_render_takes_nothing_away(tmp_path: Path) -> None:
     folder, state = tmp_path / "widgets", str(tmp_path / "state")
-    fill(folder, "who")
+    write_shout(folder, "who")
     async with forked_daemon(folder, "--state-dir", state, before=STALLING_FILTER) as served:
         await until_stuck(served)
         served.send(signal.SIGKILL)
@@ -217,7 +217,7 @@ async def test_every_call_is_journalled_while_it_is_drawn(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder, state = tmp_path / "widgets", tmp_path / "state"
-    fill(folder, "who")
+    write_shout(folder, "who")
     (folder / "Shout.widget.toml").write_text("summary = '{{ who }}'\nsummary_data = {a = 'who'}\n")
     standing: list[bool] = []
 

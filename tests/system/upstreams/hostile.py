@@ -123,7 +123,7 @@ def on(method: str, kind: str, body: Callable[[], bytes]) -> Callable[[str, byte
     return encode
 
 
-def page(cursor: str | None, *, repeats: bool) -> dict[str, Any]:
+def tool_page(cursor: str | None, *, repeats: bool) -> dict[str, Any]:
     number = int(cursor or 0)
     following = "7" if repeats else str(number + 1)
     return {"tools": [tool(f"t{number}")], "nextCursor": following}
@@ -158,10 +158,10 @@ MISBEHAVIORS: dict[str, Misbehavior] = {
         tools=lambda: [*([{}] * 200_000), tool()], dropped={"shape": 200_000}
     ),
     "pages without end": Misbehavior(
-        lists=lambda cursor: page(cursor, repeats=False), dropped={"pages": 1}, calls=50
+        lists=lambda cursor: tool_page(cursor, repeats=False), dropped={"pages": 1}, calls=50
     ),
     "the same cursor again and again": Misbehavior(
-        lists=lambda cursor: page(cursor, repeats=True), calls=2
+        lists=lambda cursor: tool_page(cursor, repeats=True), calls=2
     ),
     "names that are no names": Misbehavior(
         tools=lambda: [

@@ -15,7 +15,7 @@ from tests.support.clients import connect_client
 from tests.support.daemons import serving
 from tests.system.server.web.asking import ask
 from tests.system.upstreams.servers import answering, raw
-from tests.system.upstreams.test_feeds import FEED, write
+from tests.system.upstreams.test_feeds import FEED, write_flight
 from tests.system.upstreams.test_secrets import BODY, SECRETS, declare
 from widgetd.cli import main
 
@@ -39,7 +39,7 @@ async def test_no_output_contains_a_secret(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:
     caplog.set_level(logging.DEBUG, logger="widgetd")
-    widgets = write(tmp_path, FEED)
+    widgets = write_flight(tmp_path, FEED)
     all_outputs: list[Any] = []
     async with raw(answering(500, BODY.encode())) as port:
         (tmp_path / "u.toml").write_text(declare(port))

@@ -13,7 +13,7 @@ from tests.support.clients import connect_client
 from tests.support.daemons import serving
 from tests.support.widgets import widget_file
 from tests.system.upstreams.servers import SHOP, raw, silent, slow, toml
-from tests.system.upstreams.test_feeds import FEED, write
+from tests.system.upstreams.test_feeds import FEED, write_flight
 
 PROGRAM = """
 import sys, anyio
@@ -53,7 +53,7 @@ async def test_plain_calls_go_on_while_upstreams_hang(tmp_path: Path) -> None:
             toml("flights", url=f"http://127.0.0.1:{hanging}/mcp", connect_s=0.3, call_s=0.3)
             + toml("shop", openapi="shop.json", base=base, call_s=0.3)
         )
-        widgets = write(tmp_path)
+        widgets = write_flight(tmp_path)
         shop = FEED.replace('"flights"', '"shop"').replace("get_flight", "get_product")
         shop = shop.replace('flight_no = "number"', 'id = "`1`"')
         (widgets / "Shop.widget").write_text(

@@ -20,7 +20,7 @@ from tests.system.upstreams.servers import (
     upstreams_of,
     wait_until_settled,
 )
-from tests.system.upstreams.test_feeds import DRAWN, write
+from tests.system.upstreams.test_feeds import DRAWN, write_flight
 
 
 async def test_modern_server_announces_new_tools(tmp_path: Path) -> None:
@@ -60,7 +60,7 @@ async def test_registered_server_fills_widgets(tmp_path: Path) -> None:
     async with serve_mcp(Flights().mcp) as url:
         (tmp_path / "u.toml").write_text(toml("flights", url=url))
         mine = FastMCP("mine")
-        widgetd.register(mine, write(tmp_path), upstreams=tmp_path / "u.toml")
+        widgetd.register(mine, write_flight(tmp_path), upstreams=tmp_path / "u.toml")
         async with Client(mine) as client:
             result = await client.call_tool_mcp("flight", {"number": "UA123"})
 

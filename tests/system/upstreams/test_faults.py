@@ -36,7 +36,7 @@ from tests.system.upstreams.servers import (
     upstreams_of,
     wait_until_settled,
 )
-from tests.system.upstreams.test_feeds import FEED, write
+from tests.system.upstreams.test_feeds import FEED, write_flight
 from widgetd.base.errors import CallError
 
 SECRET = b"s3cr3t-in-a-body"
@@ -321,14 +321,14 @@ async def test_faults_affect_no_plain_widget_and_delay_no_filled_one(
     tmp_path: Path,
 ) -> None:
     faults = {name: fault for name, fault in FAULTS.items() if not name.startswith("service")}
-    widgets, tables = write(tmp_path), []
+    widgets, tables = write_flight(tmp_path), []
     (widgets / "Flight.widget").unlink()
     (widgets / "Flight.widget.toml").unlink()
     async with AsyncExitStack() as stack:
         for number, (make, _) in enumerate(faults.values()):
             table = await stack.enter_async_context(make(tmp_path))
             tables.append(table.replace("[it]", f"[u{number}]"))
-            write(tmp_path, FEED.replace('"flights"', f'"u{number}"'), name=f"F{number}")
+            write_flight(tmp_path, FEED.replace('"flights"', f'"u{number}"'), name=f"F{number}")
         (tmp_path / "u.toml").write_text("".join(tables))
         url = await stack.enter_async_context(serving(widgets, upstreams=tmp_path / "u.toml"))
         clients = [

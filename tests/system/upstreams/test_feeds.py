@@ -80,7 +80,7 @@ flight_no = "number"
 DRAWN = {"type": "Card", "children": [{"type": "Text", "value": "UA123 United SFO"}]}
 
 
-def write(folder: Path, sidecar: str = FEED, name: str = "Flight") -> Path:
+def write_flight(folder: Path, sidecar: str = FEED, name: str = "Flight") -> Path:
     """Write the widgets `name` and `Plain`, and return their folder."""
     widgets = folder / "widgets"
     widgets.mkdir(exist_ok=True)
@@ -94,7 +94,7 @@ def write(folder: Path, sidecar: str = FEED, name: str = "Flight") -> Path:
 async def filled_by(folder: Path, declared: str, **settings: Any) -> AsyncIterator[str]:
     """Yield a daemon with the widget and an upstreams file with this text."""
     (folder / "u.toml").write_text(declared)
-    widgets = write(folder)
+    widgets = write_flight(folder)
     async with serving(widgets, upstreams=folder / "u.toml", **settings) as url:
         yield url
 
@@ -157,7 +157,7 @@ async def test_each_kind_of_upstream_fills_a_widget(kind: str, era: Any, tmp_pat
 async def test_cached_answer_serves_every_way_of_calling(tmp_path: Path) -> None:
     flights = Flights()
     async with serve_mcp(flights.mcp) as url:
-        write(tmp_path, FEED.replace("ask =", "keep_s = 3600\nask ="))
+        write_flight(tmp_path, FEED.replace("ask =", "keep_s = 3600\nask ="))
         (tmp_path / "u.toml").write_text(toml("flights", url=url))
         async with (
             serving(tmp_path / "widgets", upstreams=tmp_path / "u.toml") as daemon,
@@ -242,7 +242,7 @@ async def test_asked_arguments_are_validated_with_an_example_of_their_own(tmp_pa
 
 
 async def test_filled_widget_without_a_file_names_the_missing_setting(tmp_path: Path) -> None:
-    async with serving(write(tmp_path)) as url, connect_client(url, "modern") as client:
+    async with serving(write_flight(tmp_path)) as url, connect_client(url, "modern") as client:
         result = await client.client.call_tool("flight", {"number": "UA123"})
 
     assert meta_of(result, "widgetd/error")["message"] == (

@@ -94,7 +94,7 @@ class Airport:
             return {"code": f"{gate}-{seat}"}
 
 
-def write(folder: Path, sidecar: str) -> Path:
+def write_board(folder: Path, sidecar: str) -> Path:
     widgets = folder / "widgets"
     widgets.mkdir()
     (widgets / "Board.widget").write_text(widget_file("Board", schema=SCHEMA, template=TEMPLATE))
@@ -108,7 +108,7 @@ def hosting(url: str) -> Client:
 
 
 async def test_press_reaches_an_mcp_server_once_with_its_key(tmp_path: Path) -> None:
-    airport, widgets = Airport(), write(tmp_path, ACTION)
+    airport, widgets = Airport(), write_board(tmp_path, ACTION)
     async with serve_mcp(airport.mcp) as upstream:
         declared = tmp_path / "u.toml"
         declared.write_text(toml("airport", url=upstream, actions=["book_seat"]))
@@ -134,7 +134,7 @@ async def test_press_reaches_an_mcp_server_once_with_its_key(tmp_path: Path) -> 
 async def test_press_is_audited_counted_and_sent_to_the_webhook_without_secrets(
     tmp_path: Path,
 ) -> None:
-    airport, widgets = Airport(), write(tmp_path, ACTION)
+    airport, widgets = Airport(), write_board(tmp_path, ACTION)
     audit = tmp_path / "audit.jsonl"
     async with serve_mcp(airport.mcp) as upstream, receiving() as receiver:
         declared = tmp_path / "u.toml"
@@ -173,7 +173,7 @@ async def test_press_is_audited_counted_and_sent_to_the_webhook_without_secrets(
 
 
 async def test_gallery_rehearses_a_press_and_says_so(tmp_path: Path) -> None:
-    airport, widgets = Airport(), write(tmp_path, ACTION)
+    airport, widgets = Airport(), write_board(tmp_path, ACTION)
     async with serve_mcp(airport.mcp) as upstream:
         declared = tmp_path / "u.toml"
         declared.write_text(toml("airport", url=upstream, actions=["book_seat"]))
@@ -208,7 +208,7 @@ async def test_gallery_rehearses_a_press_and_says_so(tmp_path: Path) -> None:
 
 async def test_tool_reserved_for_actions_is_called_for_nothing_else(tmp_path: Path) -> None:
     feed = FEED.replace("get_board", "book_seat").replace("every_s = 1\n", "")
-    airport, widgets = Airport(), write(tmp_path, feed)
+    airport, widgets = Airport(), write_board(tmp_path, feed)
     async with serve_mcp(airport.mcp) as upstream:
         declared = tmp_path / "u.toml"
         declared.write_text(toml("airport", url=upstream, actions=["book_seat"]))
@@ -264,7 +264,7 @@ async def test_service_gets_the_key_as_header_and_its_status_decides(
         },
     }
     (tmp_path / "airport.json").write_text(json.dumps(document))
-    widgets = write(tmp_path, ACTION)
+    widgets = write_board(tmp_path, ACTION)
     async with raw(reply) as port:
         declared = tmp_path / "u.toml"
         upstreams = toml("airport", openapi="airport.json", base=f"http://127.0.0.1:{port}")
@@ -284,7 +284,7 @@ async def test_service_gets_the_key_as_header_and_its_status_decides(
 async def test_refused_connection_did_nothing(tmp_path: Path) -> None:
     async with serve_mcp(Airport().mcp) as service:
         port = httpx2.URL(service).port
-    airport, widgets = Airport(), write(tmp_path, ACTION)
+    airport, widgets = Airport(), write_board(tmp_path, ACTION)
     declared = tmp_path / "u.toml"
     declared.write_text(
         toml("airport", url=f"http://127.0.0.1:{port}/mcp")
@@ -301,7 +301,7 @@ async def test_refused_connection_did_nothing(tmp_path: Path) -> None:
 
 
 async def test_followed_board_changes_by_itself(tmp_path: Path) -> None:
-    airport, widgets = Airport(), write(tmp_path, FEED + ACTION)
+    airport, widgets = Airport(), write_board(tmp_path, FEED + ACTION)
     async with serve_mcp(airport.mcp) as upstream:
         declared = tmp_path / "u.toml"
         declared.write_text(

@@ -21,7 +21,7 @@ from tests.system.upstreams.servers import (
     upstreams_of,
     wait_until_settled,
 )
-from tests.system.upstreams.test_feeds import write
+from tests.system.upstreams.test_feeds import write_flight
 
 
 async def test_only_changed_declarations_are_restarted(tmp_path: Path) -> None:
@@ -119,7 +119,7 @@ async def test_saving_widgets_sends_no_upstream_request(tmp_path: Path) -> None:
 
     async with serve(counted) as url:
         (tmp_path / "u.toml").write_text(toml("flights", url=f"{url}/mcp"))
-        widgets = write(tmp_path)
+        widgets = write_flight(tmp_path)
         async with (
             serving(widgets, upstreams=tmp_path / "u.toml") as daemon,
             connect_client(daemon, "modern") as client,

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import anyio
-import pytest
 
 from tests.support.booking import Airline, airport, code_of, host, press, shown
 from tests.support.logs import captured_logs
@@ -22,12 +21,6 @@ from widgetd.core.widget.widget import Widget
 from widgetd.server.store.factory import open_store
 from widgetd.upstreams.feeds import UpstreamFeeds
 from widgetd.upstreams.upstreams import Upstreams
-
-
-@pytest.fixture
-def server() -> Iterator[Server]:
-    with running_server() as running:
-        yield running
 
 
 @asynccontextmanager

@@ -25,7 +25,7 @@ from tests.system.upstreams.servers import (
     serve_mcp,
     toml,
 )
-from tests.system.upstreams.test_feeds import write
+from tests.system.upstreams.test_feeds import write_flight
 from widgetd.cli import main
 
 ROWS = [{"n": n, "text": "é" * (n % 7)} for n in range(900)]
@@ -42,7 +42,7 @@ async def answer(client: Any, tool: str, /, **arguments: Any) -> Any:
 async def test_answer_is_read_whole_in_pages_and_by_an_expression(tmp_path: Path) -> None:
     feed = '[feed]\nupstream = "rates"\ntool = "all"\nask = ["number"]\n'
     feed += '[feed.map]\nairline = "a"\nlegs = "b"\n'
-    widgets, declared = write(tmp_path, feed), tmp_path / "u.toml"
+    widgets, declared = write_flight(tmp_path, feed), tmp_path / "u.toml"
     async with raw(json_reply({"rows": ROWS})) as port:
         declared.write_text(HEAD.format(port=port))
         async with (
@@ -98,7 +98,7 @@ async def test_operator_reads_the_words_and_schemas_of_an_upstream_and_a_widget_
 ) -> None:
     feed = '[feed]\nupstream = "wordy"\ntool = "get_seat"\nask = ["number"]\n'
     feed += '[feed.map]\nairline = "a"\nlegs = "b"\n'
-    widgets, declared = write(tmp_path, feed), tmp_path / "u.toml"
+    widgets, declared = write_flight(tmp_path, feed), tmp_path / "u.toml"
     declared.write_text(toml("wordy", **child(WORDY)))
     async with (
         serving(widgets, upstreams=declared, toolset=("upstreams",)) as url,
@@ -144,7 +144,7 @@ async def test_tools_are_not_listed_without_the_toolset(tmp_path: Path) -> None:
 async def test_upstream_without_a_read_only_tool_says_what_to_write(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    widgets, file = write(tmp_path), tmp_path / "u.toml"
+    widgets, file = write_flight(tmp_path), tmp_path / "u.toml"
     many = FastMCP("many")
     for number in range(108):
         many.tool(lambda: "booked", name=f"book_{number}")

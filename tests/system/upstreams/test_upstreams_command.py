@@ -10,7 +10,7 @@ import pytest
 
 from tests.system.upstreams.servers import SHOP, Flights, json_reply, raw, serve_mcp, toml
 from tests.system.upstreams.test_faults import FAULTS
-from tests.system.upstreams.test_feeds import write
+from tests.system.upstreams.test_feeds import write_flight
 from widgetd.cli import main
 from widgetd.upstreams.declarations import read_file
 from widgetd.upstreams.diagnosis import hint
@@ -72,7 +72,7 @@ def test_command_exits_with_one_if_an_upstream_fails(
 async def test_render_command_fills_the_widget(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    file, folder, flights = tmp_path / "u.toml", write(tmp_path), Flights()
+    file, folder, flights = tmp_path / "u.toml", write_flight(tmp_path), Flights()
     command = ["render", "flight", "--dir", str(folder), "--upstreams", str(file)]
     async with serve_mcp(flights.mcp) as url:
         file.write_text(toml("flights", url=url, connect_s=60.0, call_s=60.0))

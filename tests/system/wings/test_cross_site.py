@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.routes import ask, documented_routes, every_page, record_routes, token
+from tests.support.routes import documented_routes, every_page, record_routes, request_route, token
 
 CROSS_SITE = {"sec-fetch-site": "cross-site"}
 SISTER = {"sec-fetch-site": "same-site"}
@@ -27,7 +27,7 @@ async def test_request_of_another_origin_to_every_route_is_refused_unless_docume
             admitted[name] = {
                 route.path
                 for route in routes
-                if (await ask(client, route, 0, **site, **kind))[0] != 403
+                if (await request_route(client, route, 0, **site, **kind))[0] != 403
             }
 
     assert admitted["image"] == admitted["frame"] == documented_routes("Any site may request")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.routes import ask, documented_routes, every_page, record_routes, token
+from tests.support.routes import documented_routes, every_page, record_routes, request_route, token
 
 
 async def test_second_request_to_every_route_is_limited_or_the_route_is_documented_as_free(
@@ -17,7 +17,7 @@ async def test_second_request_to_every_route_is_limited_or_the_route_is_document
     async with every_page(tmp_path, 100, rate=0.001, burst=1) as client:
         assert len(routes) < 100
         for number, route in enumerate(routes):
-            answers = [await ask(client, route, number) for _ in range(2)]
+            answers = [await request_route(client, route, number) for _ in range(2)]
             limits = [status == 429 or '"W2201"' in text for status, text in answers]
             if limits[0]:
                 limited_at_once.add(route.path)

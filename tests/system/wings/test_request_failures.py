@@ -12,7 +12,14 @@ import pytest
 from starlette.applications import Starlette
 
 from tests.support.logs import captured_logs
-from tests.support.routes import PATH_VALUES, TABLES, ask, every_page, record_routes, token
+from tests.support.routes import (
+    PATH_VALUES,
+    TABLES,
+    every_page,
+    record_routes,
+    request_route,
+    token,
+)
 from tests.support.sockets import connect
 from widgetd.base.errors import CallError
 from widgetd.server.mcp.server import Server
@@ -109,7 +116,9 @@ async def test_every_route_with_a_failure_before_its_page_is_logged(
         with monkeypatch.context() as faults, captured_logs() as log:
             for name in ("registry", "views", "services"):
                 faults.setattr(server, name, Broken())
-            failed = [route.path for route in served if (await ask(client, route, 0))[0] == 500]
+            failed = [
+                route.path for route in served if (await request_route(client, route, 0))[0] == 500
+            ]
 
     crashed = [event for event in log.all if event["event"] == "request.crashed"]
     tables = {route.page.path for route in served if isinstance(route, PageRoute)}

@@ -13,7 +13,7 @@ from widgetd.base.files.folder import bundled_folder
 
 
 @pytest.fixture
-async def client() -> AsyncIterator[Client[Any]]:
+async def bundled_client() -> AsyncIterator[Client[Any]]:
     async with Client(server_over(bundled_folder()).mcp) as connected:
         yield connected
 
@@ -32,9 +32,9 @@ async def client() -> AsyncIterator[Client[Any]]:
     ],
 )
 async def test_misspelt_argument_is_corrected(
-    client: Client[Any], tool: str, arguments: dict[str, Any], correction: str
+    bundled_client: Client[Any], tool: str, arguments: dict[str, Any], correction: str
 ) -> None:
-    result = await client.call_tool_mcp(tool, arguments)
+    result = await bundled_client.call_tool_mcp(tool, arguments)
 
     assert not result.is_error, result.content
     assert correction in result.content[0].text  # type: ignore[union-attr]
@@ -56,9 +56,9 @@ async def test_misspelt_argument_is_corrected(
     ],
 )
 async def test_refusal_suggests_the_intended_value(
-    client: Client[Any], tool: str, arguments: dict[str, Any], message: str
+    bundled_client: Client[Any], tool: str, arguments: dict[str, Any], message: str
 ) -> None:
-    result = await client.call_tool_mcp(tool, arguments)
+    result = await bundled_client.call_tool_mcp(tool, arguments)
 
     assert result.is_error
     assert message in result.content[0].text  # type: ignore[union-attr]

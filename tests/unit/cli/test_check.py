@@ -19,21 +19,25 @@ SIDECAR = 'description = "Greet somebody."\n\nsensitive = ["passport"]\n'
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def checked_folder(tmp_path: Path) -> Path:
     (tmp_path / "Greeting.widget").write_text(widget_file())
     (tmp_path / "Greeting.widget.toml").write_text(SIDECAR)
     return tmp_path
 
 
-def check_lines(folder: Path, *paths: str, against: str = "") -> list[str]:
+def check_lines(checked_folder: Path, *paths: str, against: str = "") -> list[str]:
     """Check `paths` in `folder` and return the findings, without the folder's own name."""
-    outcome = check_paths([folder / path for path in paths] or [folder], against=against)
-    return [f"{one.code} {one}".replace(f"{folder}/", "") for one in outcome.findings]
+    outcome = check_paths(
+        [checked_folder / path for path in paths] or [checked_folder], against=against
+    )
+    return [f"{one.code} {one}".replace(f"{checked_folder}/", "") for one in outcome.findings]
 
 
-def test_finding_about_a_sidecar_is_shown_with_its_line_to_every_reader(folder: Path) -> None:
-    outcome = check_paths([folder])
-    sidecar = folder / "Greeting.widget.toml"
+def test_finding_about_a_sidecar_is_shown_with_its_line_to_every_reader(
+    checked_folder: Path,
+) -> None:
+    outcome = check_paths([checked_folder])
+    sidecar = checked_folder / "Greeting.widget.toml"
 
     assert format_text(outcome.findings, outcome.contents).splitlines() == [
         f"{sidecar}:3:1: warning W1213: the schema does not declare 'passport'",
@@ -48,22 +52,24 @@ def test_finding_about_a_sidecar_is_shown_with_its_line_to_every_reader(folder: 
     )
 
 
-def test_check_of_a_sidecar_checks_its_widget(folder: Path) -> None:
-    (folder / "Other.widget").write_text(widget_file("Other"))
+def test_check_of_a_sidecar_checks_its_widget(checked_folder: Path) -> None:
+    (checked_folder / "Other.widget").write_text(widget_file("Other"))
 
-    assert check_lines(folder, "Greeting.widget.toml") == check_lines(folder, "Greeting.widget")
-    assert check_paths([folder / "Greeting.widget.toml"]).files == 1
+    assert check_lines(checked_folder, "Greeting.widget.toml") == check_lines(
+        checked_folder, "Greeting.widget"
+    )
+    assert check_paths([checked_folder / "Greeting.widget.toml"]).files == 1
 
 
-def test_refused_file_is_not_passed_over_in_silence(folder: Path) -> None:
-    (folder / "notes.txt").write_text("a")
+def test_refused_file_is_not_passed_over_in_silence(checked_folder: Path) -> None:
+    (checked_folder / "notes.txt").write_text("a")
 
     with pytest.raises(ConfigError) as caught:
-        check_paths([folder / "notes.txt"])
+        check_paths([checked_folder / "notes.txt"])
 
     assert caught.value.exit_code == 3
     assert str(caught.value) == (
-        f"{folder}/notes.txt is not a file that is served; name a .widget file, or a folder"
+        f"{checked_folder}/notes.txt is not a file that is served; name a .widget file, or a folder"
     )
 
 
@@ -72,22 +78,22 @@ def test_check_prints_nothing_about_hosts(capsys: pytest.CaptureFixture[str]) ->
     assert capsys.readouterr().out.splitlines()[1:] == []
 
 
-def test_files_of_wrong_names_are_reported(folder: Path) -> None:
-    below = folder / "below"
+def test_files_of_wrong_names_are_reported(checked_folder: Path) -> None:
+    below = checked_folder / "below"
     below.mkdir()
-    (folder / "Parcel.widget").write_text(widget_file("Parcel"))
+    (checked_folder / "Parcel.widget").write_text(widget_file("Parcel"))
     for name in ("Parcle.widget.toml", "Parcel.toml", "widgetd.toml"):
-        (folder / name).write_text("")
+        (checked_folder / name).write_text("")
     (below / "Nothing.widget.toml").write_text("")
     (below / "Flight.widget.json").write_text(widget_file("Flight"))
     (below / "Ship.json").write_text(widget_file("Ship"))
     (below / "Team.jsx").write_text("\n<Card><Text value={name} /></Card>")
     (below / "App.jsx").write_text("import React from 'react';")
-    (folder / "Parcel.json").write_text(widget_file("Parcel"))
+    (checked_folder / "Parcel.json").write_text(widget_file("Parcel"))
     (below / "package.json").write_text('{"name": "a", "version": "1.0"}')
     (below / "broken.json").write_text("{")
 
-    lines = [line for line in check_lines(folder) if line.startswith("W112")]
+    lines = [line for line in check_lines(checked_folder) if line.startswith("W112")]
 
     assert lines == [
         (
@@ -116,7 +122,9 @@ def test_files_of_wrong_names_are_reported(folder: Path) -> None:
             "name it 'below/Team.widget.jsx'"
         ),
     ]
-    assert not any(line.startswith("W112") for line in check_lines(folder, "Greeting.widget"))
+    assert not any(
+        line.startswith("W112") for line in check_lines(checked_folder, "Greeting.widget")
+    )
 
 
 def test_terminal_controls_in_a_name_are_escaped(tmp_path: Path) -> None:
@@ -132,30 +140,32 @@ def test_terminal_controls_in_a_name_are_escaped(tmp_path: Path) -> None:
 
 @pytest.fixture
 def earlier(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("earlier")
-    (folder / "Greeting.widget").write_text(widget_file())
-    return folder
+    checked_folder = tmp_path_factory.mktemp("earlier")
+    (checked_folder / "Greeting.widget").write_text(widget_file())
+    return checked_folder
 
 
-def test_removed_tool_is_reported_at_its_callers(folder: Path, earlier: Path) -> None:
+def test_removed_tool_is_reported_at_its_callers(checked_folder: Path, earlier: Path) -> None:
     (earlier / "Gone.widget").write_text(widget_file("Gone"))
 
-    assert check_lines(folder, against=str(earlier))[1:] == [
+    assert check_lines(checked_folder, against=str(earlier))[1:] == [
         (
             "W1505 Gone.widget: the tool 'gone' was removed; "
             "callers will not find it; keep the file if they matter"
         )
     ]
-    assert len(check_lines(folder, "Greeting.widget", against=str(earlier))) == 1
+    assert len(check_lines(checked_folder, "Greeting.widget", against=str(earlier))) == 1
 
 
-def test_moved_file_is_compared_with_its_earlier_version(folder: Path, earlier: Path) -> None:
+def test_moved_file_is_compared_with_its_earlier_version(
+    checked_folder: Path, earlier: Path
+) -> None:
     schema = {"type": "object", "properties": {"who": {"type": "integer"}}, "required": ["who"]}
-    (folder / "Greeting.widget").unlink()
-    (folder / "Greeting.widget.toml").unlink()
-    (folder / "moved.widget").write_text(widget_file(description="Hi.", schema=schema))
+    (checked_folder / "Greeting.widget").unlink()
+    (checked_folder / "Greeting.widget.toml").unlink()
+    (checked_folder / "moved.widget").write_text(widget_file(description="Hi.", schema=schema))
 
-    assert check_lines(folder, against=str(earlier)) == [
+    assert check_lines(checked_folder, against=str(earlier)) == [
         (
             "W1503 moved.widget#/jsonSchema/properties/who: "
             "'who' is integer now, no longer string; "
@@ -165,11 +175,11 @@ def test_moved_file_is_compared_with_its_earlier_version(folder: Path, earlier: 
 
 
 def test_tool_of_another_name_in_the_same_file_breaks_its_callers(
-    folder: Path, earlier: Path
+    checked_folder: Path, earlier: Path
 ) -> None:
-    (folder / "Greeting.widget").write_text(widget_file("Salute"))
+    (checked_folder / "Greeting.widget").write_text(widget_file("Salute"))
 
-    assert check_lines(folder, against=str(earlier))[1:] == [
+    assert check_lines(checked_folder, against=str(earlier))[1:] == [
         (
             "W1504 Greeting.widget#/name: the tool is called 'salute' now, not 'greeting'; "
             "callers of 'greeting' will not find it; keep the name if they matter"

@@ -24,7 +24,7 @@ SCHEMA: dict[str, Any] = {
 PNG = b"\x89PNG\r\n\x1a\n"
 
 
-def text(words: str) -> Any:
+def text_block(words: str) -> Any:
     return SimpleNamespace(type="text", text=words)
 
 
@@ -43,7 +43,7 @@ def nest(depth: int) -> str:
 
 
 @cache
-def feed_of(mapping: tuple[tuple[str, str], ...], answer: str, count: int) -> Feed:
+def repeated_feed(mapping: tuple[tuple[str, str], ...], answer: str, count: int) -> Feed:
     parts = [
         f'[[feed]]\nname = "f{number}"\nupstream = "u"\ntool = "t"\nanswer = "{answer}"\n'
         for number in range(count)
@@ -76,7 +76,7 @@ class FeedAttack:
         return partial(self._fill, results)
 
     def _fill(self, results: list[Any]) -> dict[str, Any]:
-        feed = feed_of(tuple(self.mapping.items()), self.answer, len(results))
+        feed = repeated_feed(tuple(self.mapping.items()), self.answer, len(results))
         read = to_blocks if self.answer == "blocks" else to_answer
         answers = {
             source.part.name: read(one, "u").value("u")
@@ -91,19 +91,19 @@ WORDS = {"n": ["word"] * 40_000}
 ATTACKS: Mapping[str, FeedAttack] = {
     "10,000 blocks": FeedAttack(
         mapping={"text": "f0.blocks[0].text"},
-        results=lambda: [result(*[text("x")] * 10_000)],
+        results=lambda: [result(*[text_block("x")] * 10_000)],
         answer="blocks",
         code="W5016",
     ),
     "100 blocks joined over and over": FeedAttack(
         mapping={"text": "join('', [f0.blocks[].text, f0.blocks[].text][])"},
-        results=lambda: [result(*[text("x" * 40_000)] * 100)],
+        results=lambda: [result(*[text_block("x" * 40_000)] * 100)],
         answer="blocks",
         code="W5007",
     ),
     "a text of 7 MiB": FeedAttack(
         mapping={"text": "f0.blocks[0].text"},
-        results=lambda: [result(text("x" * (7 * 1024 * 1024)))],
+        results=lambda: [result(text_block("x" * (7 * 1024 * 1024)))],
         answer="blocks",
         code="W5007",
     ),
@@ -129,7 +129,7 @@ ATTACKS: Mapping[str, FeedAttack] = {
     ),
     "100,000 levels in a text": FeedAttack(
         mapping={"any": "f0.a.a.a"},
-        results=lambda: [result(text(nest(100_000)))],
+        results=lambda: [result(text_block(nest(100_000)))],
         code="W5006",
     ),
     "900 levels in a structure": FeedAttack(
@@ -176,7 +176,7 @@ FILLINGS = st.builds(
         mapping=dict(
             zip(("text", "items", "any"), [f"f0 | {one}" for one in expressions], strict=True)
         ),
-        results=lambda: [result(text(json.dumps(one))) for one in values],
+        results=lambda: [result(text_block(json.dumps(one))) for one in values],
         answer=answer,
     ),
     st.lists(_VALUES, min_size=1, max_size=3),

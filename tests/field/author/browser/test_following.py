@@ -42,7 +42,7 @@ def form_file(label: str, kind: str = "text") -> str:
     return widget_file("Form", template=json.dumps(tree).replace(label, label + " {{ who }}"))
 
 
-def client_of(url: str, token: str, http: httpx2.AsyncClient) -> Client:
+def token_client(url: str, token: str, http: httpx2.AsyncClient) -> Client:
     http.headers["authorization"] = f"Bearer {token}"
     return Client(streamable_http_client(url, http_client=http))
 
@@ -72,8 +72,8 @@ async def test_session_stays_with_its_version_unless_it_follows(tmp_path: Path) 
             serving(file.parent, **settings) as url,
             httpx2.AsyncClient(timeout=60) as http,
             httpx2.AsyncClient(timeout=60) as other,
-            client_of(url, ADA, http) as ada,
-            client_of(url, BO, other) as bo,
+            token_client(url, ADA, http) as ada,
+            token_client(url, BO, other) as bo,
         ):
             opening = {"widget": "form", "arguments": {"who": "Ada"}}
             pinned = await answer(ada, "start_session", **opening)

@@ -55,7 +55,7 @@ def steps(*parameters: tuple[str, Any]) -> list[Any]:
     return [(find_keyword(name), find_keyword(name).parse(one)) for name, one in parameters]
 
 
-async def call(client: Connection, name: str, **arguments: Any) -> Any:
+async def call_patiently(client: Connection, name: str, **arguments: Any) -> Any:
     with anyio.fail_after(60):
         return await client.client.call_tool(name, arguments)
 
@@ -69,11 +69,11 @@ async def test_session_action_reaches_its_waiting_agent_and_is_redrawn(
             serving(tmp_path, toolset=("sessions",)) as url,
             connect_client(url, "modern") as client,
         ):
-            result = await call(client, "controls", who="Ada")
+            result = await call_patiently(client, "controls", who="Ada")
             render = result.meta["widgetd/render"]["id"]
-            opened = await call(client, "start_session", render_id=render)
+            opened = await call_patiently(client, "start_session", render_id=render)
             begun = check_answer("start_session", opened)
-            check_answer("list_sessions", await call(client, "list_sessions"))
+            check_answer("list_sessions", await call_patiently(client, "list_sessions"))
             assert 'button "Track" [ref=' in begun["screen"]
             doing = [
                 {"keyword": "Enter Text", "target": "field=note", "text": "Two"},
@@ -81,11 +81,13 @@ async def test_session_action_reaches_its_waiting_agent_and_is_redrawn(
                 {"keyword": "Expect Text", "target": "action=track", "equals": "Follow"},
                 {"keyword": "Look"},
             ]
-            done = await call(
+            done = await call_patiently(
                 client, "do_in_session", session_id=begun["sessionId"], steps=doing, timeout_s=4
             )
             content = done.structured_content
-            awaited = await call(client, "await_widget_action", render_id=render, timeout_s=5)
+            awaited = await call_patiently(
+                client, "await_widget_action", render_id=render, timeout_s=5
+            )
             redrawn: list[Any] = []
 
             async def wait_for_what_comes_of_it() -> None:
@@ -96,13 +98,17 @@ async def test_session_action_reaches_its_waiting_agent_and_is_redrawn(
                 }
                 steps = [step, {"keyword": "Read Value", "target": "field=note"}]
                 session = {"session_id": begun["sessionId"], "timeout_s": 30}
-                redrawn.append(await call(client, "do_in_session", **session, steps=steps))
+                redrawn.append(
+                    await call_patiently(client, "do_in_session", **session, steps=steps)
+                )
 
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(wait_for_what_comes_of_it)
-                await call(client, "update_render", render_id=render, arguments={"who": "Bo"})
-            ended = await call(client, "end_session", session_id=begun["sessionId"])
-            after = await call(client, "end_session", session_id=begun["sessionId"])
+                await call_patiently(
+                    client, "update_render", render_id=render, arguments={"who": "Bo"}
+                )
+            ended = await call_patiently(client, "end_session", session_id=begun["sessionId"])
+            after = await call_patiently(client, "end_session", session_id=begun["sessionId"])
 
     check_answer("end_session", ended)
     check_answer("do_in_session", redrawn[0])
@@ -127,10 +133,14 @@ async def test_misspelt_step_is_refused_before_any_runs(tmp_path: Path) -> None:
             serving(tmp_path, toolset=("sessions", "operate")) as url,
             connect_client(url, "modern") as client,
         ):
-            begun = (await call(client, "start_session", widget="controls")).structured_content
-            status = (await call(client, "get_status")).structured_content
+            begun = (
+                await call_patiently(client, "start_session", widget="controls")
+            ).structured_content
+            status = (await call_patiently(client, "get_status")).structured_content
             doing = [{"keyword": "Press", "target": "action=track"}, {"keyword": "Prss"}]
-            done = await call(client, "do_in_session", session_id=begun["sessionId"], steps=doing)
+            done = await call_patiently(
+                client, "do_in_session", session_id=begun["sessionId"], steps=doing
+            )
             read = await client.client.read_resource(
                 f"widgetd://sessions/{begun['sessionId']}/events"
             )

@@ -15,7 +15,7 @@ from tests.support.clients import connect_client
 from tests.support.daemons import PATIENCE_S, serving
 from tests.support.form import ARGUMENTS, GIVEN, order, order_file
 from tests.support.widgets import snapshot_of, widget_file
-from tests.system.server.store.replicas import render
+from tests.system.server.store.replicas import stored_render
 from tests.system.server.web.asking import ask
 from widgetd.author.browser.stage import Stage
 from widgetd.author.browser.steps import perform
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def order_folder(tmp_path: Path) -> Path:
     (tmp_path / "Order.widget").write_text(order_file())
     (tmp_path / "Order.widget.toml").write_text(
         f"[[examples]]\nname = 'one'\n[examples.arguments]\n"
@@ -51,10 +51,10 @@ async def opened(page: Page, url: str) -> None:
 
 
 @needs_browser
-async def test_waiting_agent_gets_the_action_from_the_gallery(folder: Path) -> None:
+async def test_waiting_agent_gets_the_action_from_the_gallery(order_folder: Path) -> None:
     answers: list[dict[str, Any]] = []
     async with (
-        serving(folder, gallery=True) as url,
+        serving(order_folder, gallery=True) as url,
         connect_client(url, "modern") as agent,
         browsing() as page,
     ):
@@ -84,11 +84,11 @@ async def test_waiting_agent_gets_the_action_from_the_gallery(folder: Path) -> N
 
 @needs_browser
 async def test_agents_update_is_redrawn_in_every_window(
-    folder: Path,
+    order_folder: Path,
 ) -> None:
     fewer = {**ARGUMENTS, "lines": ["jam"]}
     async with (
-        serving(folder, gallery=True) as url,
+        serving(order_folder, gallery=True) as url,
         connect_client(url, "modern") as agent,
         browsing() as page,
     ):
@@ -114,7 +114,7 @@ async def test_gallery_notifies_only_the_owner_of_a_replaced_render() -> None:
     registry, stop = Registry(snapshot_of(order())), anyio.Event()
     renders = local_store().renders
     for owner in ("ann", "bob"):
-        await renders.put(render(f"r_{owner}", owner=owner))
+        await renders.put(stored_render(f"r_{owner}", owner=owner))
     stream = events(registry, lambda now: now, stop, renders, "ann")
     with anyio.fail_after(PATIENCE_S):
         await anext(stream)
@@ -134,11 +134,11 @@ async def test_gallery_notifies_only_the_owner_of_a_replaced_render() -> None:
 
 
 @needs_browser
-async def test_refused_action_is_reported_in_the_widget_and_in_the_log(folder: Path) -> None:
+async def test_refused_action_is_reported_in_the_widget_and_in_the_log(order_folder: Path) -> None:
     action_call = json.dumps(
         {"render_id": "r_none", "action": "order.send", "idempotency_key": "k"}
     )
-    async with serving(folder, gallery=True) as url, browsing() as page:
+    async with serving(order_folder, gallery=True) as url, browsing() as page:
         await opened(page, url)
         await drawn(page).locator("input[name='buyer.email']").fill("ada@example.com")
         await page.route("**/w/order/action", lambda route: route.continue_(post_data=action_call))
@@ -159,9 +159,9 @@ async def test_refused_action_is_reported_in_the_widget_and_in_the_log(folder: P
 
 @needs_browser
 async def test_gallery_actions_are_copied_as_a_test_that_repeats_them(
-    folder: Path,
+    order_folder: Path,
 ) -> None:
-    async with serving(folder, gallery=True) as url, browsing() as page:
+    async with serving(order_folder, gallery=True) as url, browsing() as page:
         await opened(page, url)
         await drawn(page).locator("input[name='buyer.email']").fill("ada${x}@ada.example")
         await drawn(page).locator("input[name='buyer.pin']").fill("0471")
@@ -173,13 +173,13 @@ async def test_gallery_actions_are_copied_as_a_test_that_repeats_them(
 
         assert "0471" not in snippet
         assert 'Press: "action=line.drop [2]"' in dropped
-        server = server_over(folder)
+        server = server_over(order_folder)
         caller = Caller(snapshot=server.registry.current, registry=server.registry)
         browser = page.context.browser
         assert browser is not None
         for text in (snippet, dropped):
-            (folder / "Order.test.yaml").write_text(text)
-            suite = read_suite(folder / "Order.test.yaml")
+            (order_folder / "Order.test.yaml").write_text(text)
+            suite = read_suite(order_folder / "Order.test.yaml")
             (case,), faults = resolve_cases(suite, server.registry.current)
             assert faults == []
             stage = await Stage.open(browser, server, caller)
@@ -198,7 +198,7 @@ async def copied(page: Page, action: str) -> str:
 INCOMPLETE = {"order": "o1", "buyer": {"email": ""}}
 
 
-async def act(url: str, body: object, **headers: str) -> httpx2.Response:
+async def post_action(url: str, body: object, **headers: str) -> httpx2.Response:
     origin = {"origin": url.removesuffix("/mcp"), **headers}
     async with httpx2.AsyncClient(timeout=PATIENCE_S) as client:
         return await client.post(
@@ -206,21 +206,21 @@ async def act(url: str, body: object, **headers: str) -> httpx2.Response:
         )
 
 
-async def test_action_in_the_gallery_is_checked_like_any_other(folder: Path) -> None:
-    async with serving(folder, gallery=True) as url:
+async def test_action_in_the_gallery_is_checked_like_any_other(order_folder: Path) -> None:
+    async with serving(order_folder, gallery=True) as url:
         tile = (await ask(url, "/w/order.json?state=example-1")).json()
         action_call = {
             "render_id": tile["renderId"],
             "action": "order.send",
             "idempotency_key": "k",
         }
-        fits = (await act(url, {**action_call, "payload": GIVEN})).json()
+        fits = (await post_action(url, {**action_call, "payload": GIVEN})).json()
         does_not = (
-            await act(url, {**action_call, "payload": INCOMPLETE, "idempotency_key": "l"})
+            await post_action(url, {**action_call, "payload": INCOMPLETE, "idempotency_key": "l"})
         ).json()
-        unknown = (await act(url, {**action_call, "render_id": "r_none"})).json()
-        no_object = await act(url, [action_call])
-        stranger = await act(url, action_call, origin="http://127.0.0.1:1")
+        unknown = (await post_action(url, {**action_call, "render_id": "r_none"})).json()
+        no_object = await post_action(url, [action_call])
+        stranger = await post_action(url, action_call, origin="http://127.0.0.1:1")
 
     assert fits["structuredContent"] == {"status": "accepted", "next": 1}
     assert does_not["structuredContent"]["validationErrors"].keys() == {"buyer.email"}
@@ -229,9 +229,9 @@ async def test_action_in_the_gallery_is_checked_like_any_other(folder: Path) -> 
     assert stranger.status_code == 403
 
 
-async def test_renders_without_a_chance_of_actions_are_not_stored(folder: Path) -> None:
-    (folder / "Greeting.widget").write_text(widget_file())
-    async with serving(folder, gallery=True) as url, connect_client(url, "modern") as agent:
+async def test_renders_without_a_chance_of_actions_are_not_stored(order_folder: Path) -> None:
+    (order_folder / "Greeting.widget").write_text(widget_file())
+    async with serving(order_folder, gallery=True) as url, connect_client(url, "modern") as agent:
         still = (await ask(url, "/w/greeting.json")).json()
         tile = (await ask(url, "/gallery/tile/order")).json()
         glimpsed = tile["result"]["_meta"]["widgetd/render"]["id"]
@@ -241,19 +241,19 @@ async def test_renders_without_a_chance_of_actions_are_not_stored(folder: Path) 
     assert (waited.structured_content or {})["status"] == "expired"
 
 
-async def test_gallery_reader_without_the_right_to_act_is_refused(folder: Path) -> None:
-    tokens = folder.parent / f"{folder.name}-tokens"
+async def test_gallery_reader_without_the_right_to_act_is_refused(order_folder: Path) -> None:
+    tokens = order_folder.parent / f"{order_folder.name}-tokens"
     tokens.write_text("ada 0123456789abcdef gallery\n")
     tokens.chmod(0o600)
     ada = {"authorization": "Bearer 0123456789abcdef"}
-    async with serving(folder, gallery=True, token_file=tokens) as url:
+    async with serving(order_folder, gallery=True, token_file=tokens) as url:
         tile = (await ask(url, "/w/order.json?state=example-1", **ada)).json()
         action_call = {
             "render_id": tile["renderId"],
             "action": "order.send",
             "idempotency_key": "k",
         }
-        answer = (await act(url, {**action_call, "payload": GIVEN}, **ada)).json()
+        answer = (await post_action(url, {**action_call, "payload": GIVEN}, **ada)).json()
 
     assert answer["isError"] is True
     assert answer["_meta"]["widgetd/error"]["code"] == "W2301"

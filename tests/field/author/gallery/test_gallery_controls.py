@@ -66,7 +66,7 @@ async def name_it(page: Page) -> None:
     await page.get_by_role("button", name="label").click()
 
 
-async def write(page: Page) -> None:
+async def write_note(page: Page) -> None:
     await page.get_by_label("Kind of note").select_option(label="string")
     await page.get_by_label("at", exact=True).fill("Bergen")
 
@@ -83,7 +83,7 @@ async def write_raw(page: Page) -> None:
         (slide, {"percent": 60}),
         (add, {"stops": [{"at": "Oslo"}, {"at": "Oslo"}]}),
         (name_it, {"label": "New"}),
-        (write, {"note": "Text", "stops": [{"at": "Bergen"}]}),
+        (write_note, {"note": "Text", "stops": [{"at": "Bergen"}]}),
         (write_raw, {"extra": [1, 2]}),
     ],
     ids=["enum", "boolean", "bounds", "array", "optional", "nested", "raw"],

@@ -21,7 +21,7 @@ from widgetd.core.widget.components.tree import iterate_components
 pytestmark = needs_browser
 
 
-def ask(address: str) -> dict[str, str]:
+def query_of(address: str) -> dict[str, str]:
     return {name: value for name, [value] in parse_qs(urlsplit(address).query).items()}
 
 
@@ -45,9 +45,9 @@ async def test_choices_are_stored_in_the_address_and_restored_from_it() -> None:
         tab = await page.get_by_role("tab", selected=True).inner_text()
         following = await page.get_by_role("link", name="Next").get_attribute("href")
 
-    assert ask(address) == chosen
+    assert query_of(address) == chosen
     assert (state, width, title, tab) == ("many", 768, "Flight tracker, dark", "Source")
-    assert ask(following or "") == {
+    assert query_of(following or "") == {
         name: value for name, value in chosen.items() if name != "state"
     }
 

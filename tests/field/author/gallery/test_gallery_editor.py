@@ -69,7 +69,7 @@ async def editing(folder: Path, tool: str, **context: Any) -> AsyncIterator[Page
         assert refused == []
 
 
-async def text_of(page: Page) -> str:
+async def editor_text(page: Page) -> str:
     lines = await page.locator(".cm-line").all_inner_texts()
     return "\n".join(line.rstrip("\n") for line in lines)
 
@@ -128,11 +128,11 @@ async def test_every_printable_character_is_typed_into_the_editor_saved_and_draw
         content = page.locator(".cm-content")
         await content.get_by_text('"Ann"').dblclick()
         await page.keyboard.type(text.replace("\\", "\\\\").replace('"', '\\"'))
-        assert await text_of(page) == jsx
+        assert await editor_text(page) == jsx
         await page.get_by_role("radio", name="Sidecar").check(force=True)
         await content.focus()
         await page.keyboard.type(sidecar)
-        assert await text_of(page) == sidecar
+        assert await editor_text(page) == sidecar
         await drawing.get_by_text(text, exact=True).wait_for()
         await page.keyboard.press("Control+s")
         await page.locator("#edit-said").get_by_text("Saved.").wait_for()
@@ -174,7 +174,7 @@ async def parts_shown(page: Page) -> dict[str, str]:
     texts = {}
     for part in ("template", "schema", "sidecar", "jsx"):
         await page.locator(f"#edit-parts [value={part}]").check(force=True)
-        texts[part] = await text_of(page)
+        texts[part] = await editor_text(page)
     return texts
 
 
@@ -284,7 +284,7 @@ async def test_file_that_changed_during_an_edit_is_saved_over_only_by_a_decision
         if answer == "Take theirs":
             await page.locator(".cm-content").focus()
             await page.keyboard.press("ControlOrMeta+z")
-            assert await text_of(page) == MINE.rstrip("\n") + "\n"
+            assert await editor_text(page) == MINE.rstrip("\n") + "\n"
 
 
 async def test_changes_of_widget_and_sidecar_do_not_collide(tmp_path: Path) -> None:
@@ -361,11 +361,11 @@ async def test_click_on_a_component_selects_it_and_its_form_changes_its_span(
         await form.get_by_role("heading", name="Properties of Text").wait_for()
         async with page.expect_response(TRIAL):
             await form.get_by_label("size", exact=True).select_option("xl")
-        changed = await text_of(page)
+        changed = await editor_text(page)
         await form.get_by_text("more properties").click()
         async with page.expect_response(TRIAL):
             await form.get_by_label("maxLines", exact=True).fill("2")
-        added = await text_of(page)
+        added = await editor_text(page)
         async with page.expect_response(TRIAL):
             await form.get_by_label("value", exact=True).fill("Good day")
         await drawing.get_by_text("Good day").wait_for()
@@ -392,7 +392,7 @@ async def test_property_is_changed_by_keyboard_alone(tmp_path: Path) -> None:
         assert await page.evaluate(field)
         async with page.expect_response(TRIAL):
             await page.keyboard.press("ArrowDown")
-        changed = await text_of(page)
+        changed = await editor_text(page)
 
     assert changed.strip() == JSX.replace('size="sm"', 'size="md"').strip()
 

@@ -19,7 +19,7 @@ pytestmark = needs_browser
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def seats_folder(tmp_path: Path) -> Path:
     """Return a widget whose text has too little contrast in the light theme."""
     faint = {"type": "Text", "value": "Row 12", "color": "#dddddd"}
     tree = {"type": "Card", "children": [{"type": "Title", "value": "Seats"}, faint]}
@@ -30,8 +30,11 @@ def folder(tmp_path: Path) -> Path:
     return served
 
 
-async def test_axe_checks_the_grid_by_itself_and_points_at_the_element(folder: Path) -> None:
-    async with serving(folder, gallery=True, toolset=("pictures",)) as url, browsing() as page:
+async def test_axe_checks_the_grid_by_itself_and_points_at_the_element(seats_folder: Path) -> None:
+    async with (
+        serving(seats_folder, gallery=True, toolset=("pictures",)) as url,
+        browsing() as page,
+    ):
         await page.goto(url.replace("/mcp", "/w/seats/grid"))
         cell = page.locator(".cell").first
         await cell.locator(".problem").wait_for()
@@ -68,16 +71,16 @@ async def test_grid_draws_every_visible_cell_and_no_other() -> None:
 
 
 async def test_one_picture_has_all_states_from_gallery_and_command(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    seats_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("widgetd.author.browser.camera.GRID_WIDTHS_PX", (320,))
     file = tmp_path / "all.png"
     async with (
-        serving(folder, gallery=True, toolset=("pictures",)) as url,
+        serving(seats_folder, gallery=True, toolset=("pictures",)) as url,
         httpx2.AsyncClient(timeout=60) as client,
     ):
         sheet = await client.get(url.replace("/mcp", "/w/seats/sheet.png"))
-    flags = ["--state", "all", "--dir", str(folder), "--output", str(file)]
+    flags = ["--state", "all", "--dir", str(seats_folder), "--output", str(file)]
     code = await to_thread.run_sync(main, ["shot", "seats", *flags])
 
     assert code == 0

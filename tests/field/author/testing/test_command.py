@@ -21,7 +21,7 @@ from tests.field.server.web.browsing import needs_browser
 from tests.support import booking
 from tests.support.daemons import PATIENCE_S, serving
 from tests.support.widgets import widget_file
-from tests.system.author.gallery.test_gallery_pages import client
+from tests.system.author.gallery.test_gallery_pages import page_client
 
 
 def test_folder_without_tests_is_reported(tmp_path: Path) -> None:
@@ -109,9 +109,9 @@ async def test_page_of_a_widget_marks_the_results_of_its_last_tests(
 ) -> None:
     monkeypatch.chdir(failed.folder)
     (tmp_path / "Controls.widget").write_text(controls_file())
-    async with serving(tmp_path, gallery=True) as url, client(url) as asking:
+    async with serving(tmp_path, gallery=True) as url, page_client(url) as asking:
         foreign = (await asking.get("/w/controls")).text
-    async with serving(failed.folder, gallery=True) as url, client(url) as asking:
+    async with serving(failed.folder, gallery=True) as url, page_client(url) as asking:
         page = (await asking.get("/w/controls")).text
         [path] = re.findall(r'href="(/w/controls/tests/[^"]+[.]png)"', page)
         picture = await asking.get(path)

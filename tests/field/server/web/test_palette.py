@@ -70,7 +70,9 @@ DRAW = """async (json) => {
 pytestmark = needs_browser
 
 
-async def draw(page: Page, tree: Any, theme: str, variables: Any, palette: bytes) -> list[str]:
+async def paint_tree(
+    page: Page, tree: Any, theme: str, variables: Any, palette: bytes
+) -> list[str]:
     """Draw a tree on the page and return the color and font of each text."""
     shown = orjson.loads(inline(tree, theme=theme, locale="en", title="A", palette=palette))
     json = orjson.dumps({**shown, "styles": {"variables": variables}}).decode()
@@ -106,8 +108,8 @@ async def test_texts_are_drawn_in_the_palette_and_readable(name: str, theme: str
             variables = (await page.evaluate(f"(() => {{ {code} }})()"))[name][theme]
         for widget in WIDGETS:
             tree = show_state(widget, SAMPLE).tree(widget)
-            own = await draw(page, tree, theme, {}, b"")
-            now = await draw(page, tree, theme, variables, folder.json)
+            own = await paint_tree(page, tree, theme, {}, b"")
+            now = await paint_tree(page, tree, theme, variables, folder.json)
             texts += len(own)
             follow += sum(before != after for before, after in zip(own, now, strict=True))
             violations = await find_violations(page)
@@ -128,7 +130,7 @@ async def test_large_text_takes_a_color_of_the_palette_that_is_too_weak_for_othe
     ]
     async with blank_page("light") as page:
         tree = {"type": "Card", "children": texts}
-        painted = await draw(page, tree, "light", variables, b"")
+        painted = await paint_tree(page, tree, "light", variables, b"")
 
     colors = [text.partition(")")[0] for text in painted[-3:]]
     assert colors[0] == "color(srgb 0.839216 0.270588 0.254902"
@@ -161,7 +163,7 @@ async def test_view_follows_forced_colors_and_more_contrast_of_the_system() -> N
     read = []
     settings: list[dict[str, Any]] = [{}, {"contrast": "more"}, {"forced_colors": "active"}]
     async with blank_page("light") as page:
-        await draw(page, CONTROLS, "light", {}, b"")
+        await paint_tree(page, CONTROLS, "light", {}, b"")
         mark = "document.body.append(Object.assign(document.createElement('i'), { style: "
         await page.evaluate(mark + "'background: Highlight' }))")
         for media in settings:

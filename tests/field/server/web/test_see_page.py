@@ -85,7 +85,7 @@ async def connected(name: str, logs: Path) -> AsyncIterator[Any]:
             yield client
 
 
-async def call(client: Any, name: str, arguments: Any) -> tuple[str, Any]:
+async def call_tool(client: Any, name: str, arguments: Any) -> tuple[str, Any]:
     """Return the text and the structured content of a result."""
     result = await client.call_tool(name, arguments)
     return result.content[-1].text, result.structured_content
@@ -94,14 +94,14 @@ async def call(client: Any, name: str, arguments: Any) -> tuple[str, Any]:
 async def open_address(client: Any, page: Page, name: str) -> str:
     """Show the example of a widget at the address of its text; return the address."""
     example = next(one.call_example for one in bundled_widgets() if one.tool == name)
-    text, _ = await call(client, name, example or {})
+    text, _ = await call_tool(client, name, example or {})
     address = text.rpartition("Show the user: ")[2]
     await page.goto(address)
     await page.frame_locator("iframe").locator(".card, .list, [class*=root]").first.wait_for()
     return address
 
 
-async def press(page: Page) -> tuple[str, Any]:
+async def press_last(page: Page) -> tuple[str, Any]:
     """Fill in what the widget requires, press its last button that the server answers."""
     view = page.frame_locator("iframe")
     for field in await view.locator(":is(input, textarea):required").all():
@@ -168,12 +168,14 @@ async def press_while_agent_waits(
     actions: list[dict[str, Any]] = []
 
     async def wait() -> None:
-        _, waited = await call(client, "await_widget_action", {"render_id": render_of(address)})
+        _, waited = await call_tool(
+            client, "await_widget_action", {"render_id": render_of(address)}
+        )
         actions.extend(waited["actions"])
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(wait)
-        sent = await press(page)
+        sent = await press_last(page)
     return sent, actions
 
 
@@ -234,7 +236,7 @@ async def booking(airline: Airline, ttl_s: float = 60) -> AsyncIterator[tuple[An
         while_running(see),
     ):
         await page.add_init_script(RECORD)
-        text, _ = await call(client, "seats", {"number": "PA 845"})
+        text, _ = await call_tool(client, "seats", {"number": "PA 845"})
         await page.goto(text.rpartition("Show the user: ")[2])
         await page.frame_locator("iframe").get_by_role("button", name="Book").wait_for()
         yield client, page
@@ -257,7 +259,7 @@ async def test_secret_fields_and_confirmations_work_at_the_address() -> None:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(confirm)
             arguments = {"render_id": render_of(page.url)}
-            _, waited = await call(client, "await_widget_action", arguments)
+            _, waited = await call_tool(client, "await_widget_action", arguments)
 
     assert [arguments for arguments, _ in airline.requests] == [
         {"flight": "PA 845", "seat": "12A", "pin": "2468"}

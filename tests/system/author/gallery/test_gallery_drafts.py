@@ -9,9 +9,8 @@ from typing import Any
 import httpx2
 import pytest
 
-from tests.support.daemons import serving
+from tests.support.daemons import PATIENCE_S, serving
 from tests.support.widgets import widget_file
-from tests.system.server.web.asking import PATIENCE_S
 from widgetd.base.files.folder import bundled_folder
 from widgetd.base.files.source import Source
 from widgetd.base.limits import Limits
@@ -29,7 +28,7 @@ const sample = {"who": "Ann"};
 VALE = "<Card>\n  <Text vale={1} />\n</Card>"
 
 
-def client(url: str) -> httpx2.AsyncClient:
+def draft_client(url: str) -> httpx2.AsyncClient:
     site = url.removesuffix("/mcp")
     return httpx2.AsyncClient(base_url=site, timeout=6 * PATIENCE_S, headers={"origin": site})
 
@@ -45,7 +44,7 @@ def folder_of(folder: Path) -> Path:
 async def test_parts_of_files_are_those_on_disk(tmp_path: Path) -> None:
     folder_of(tmp_path)
     (tmp_path / "A.widget.jsx.toml").write_text('title = "Ay"\n')
-    async with serving(tmp_path, **SERVED) as url, client(url) as asking:
+    async with serving(tmp_path, **SERVED) as url, draft_client(url) as asking:
         of_jsx = (await asking.get("/gallery/edit/a")).json()
         of_file = (await asking.get("/gallery/edit/b")).json()
         exported = (await asking.get("/gallery/edit/flight_tracker")).json()
@@ -60,7 +59,7 @@ async def test_parts_of_files_are_those_on_disk(tmp_path: Path) -> None:
 
 
 async def test_draft_is_drawn_with_the_place_of_each_component(tmp_path: Path) -> None:
-    async with serving(folder_of(tmp_path), **SERVED) as url, client(url) as asking:
+    async with serving(folder_of(tmp_path), **SERVED) as url, draft_client(url) as asking:
 
         async def attempt(**body: Any) -> dict[str, Any]:
             return dict((await asking.post("/gallery/draft/trial", json=body)).json())
@@ -89,7 +88,7 @@ async def test_draft_is_drawn_with_the_place_of_each_component(tmp_path: Path) -
 
 @pytest.mark.parametrize("tool", ["a", "flight_tracker", "b"])
 async def test_draft_is_saved_unless_the_file_changed(tool: str, tmp_path: Path) -> None:
-    async with serving(folder_of(tmp_path), **SERVED) as url, client(url) as asking:
+    async with serving(folder_of(tmp_path), **SERVED) as url, draft_client(url) as asking:
         read = (await asking.get(f"/gallery/edit/{tool}")).json()
         part = "jsx" if "jsx" in read["parts"] else "template"
         text = read["parts"][part].replace("<Card", '<Card padding="7px"', 1)
@@ -117,7 +116,7 @@ async def test_draft_is_saved_unless_the_file_changed(tool: str, tmp_path: Path)
 
 
 async def test_new_widget_is_saved_once(tmp_path: Path) -> None:
-    async with serving(folder_of(tmp_path), **SERVED) as url, client(url) as asking:
+    async with serving(folder_of(tmp_path), **SERVED) as url, draft_client(url) as asking:
         body = {"file": "New.widget.jsx", "parts": {"jsx": "<Card />\n"}, "digest": ""}
         saved = await asking.post("/gallery/draft", json=body)
         again = await asking.post("/gallery/draft", json=body)
@@ -142,7 +141,7 @@ async def test_new_widget_is_saved_once(tmp_path: Path) -> None:
     ],
 )
 async def test_body_other_than_a_draft_is_refused(body: dict[str, Any], tmp_path: Path) -> None:
-    async with serving(folder_of(tmp_path), **SERVED) as url, client(url) as asking:
+    async with serving(folder_of(tmp_path), **SERVED) as url, draft_client(url) as asking:
         refused = await asking.post("/gallery/draft", json=body)
 
     assert refused.status_code == 400
@@ -152,13 +151,13 @@ async def test_body_other_than_a_draft_is_refused(body: dict[str, Any], tmp_path
 async def test_drafts_take_the_proof_of_uploads(tmp_path: Path) -> None:
     body = {"tool": "a", "parts": {"jsx": "<Card />"}, "digest": "0"}
     other = {"origin": "http://127.0.0.1:1"}
-    async with serving(folder_of(tmp_path), **SERVED) as url, client(url) as asking:
+    async with serving(folder_of(tmp_path), **SERVED) as url, draft_client(url) as asking:
         opened = (await asking.get("/w/a")).text
         foreign = [
             (await asking.post(path, json=body, headers=other)).status_code
             for path in ("/gallery/draft", "/gallery/draft/trial")
         ]
-    async with serving(tmp_path, gallery=True) as url, client(url) as asking:
+    async with serving(tmp_path, gallery=True) as url, draft_client(url) as asking:
         page = (await asking.get("/w/a")).text
         closed = [
             (await asking.post("/gallery/draft", json=body)).status_code,
@@ -173,7 +172,7 @@ async def test_drafts_take_the_proof_of_uploads(tmp_path: Path) -> None:
 
 
 async def test_edit_of_the_jsx_reports_its_own_fault_alone(tmp_path: Path) -> None:
-    async with serving(folder_of(tmp_path), **SERVED) as url, client(url) as asking:
+    async with serving(folder_of(tmp_path), **SERVED) as url, draft_client(url) as asking:
         parts = (await asking.get("/gallery/edit/flight_tracker")).json()["parts"]
         parts["sidecar"] = (bundled_folder() / "Flight Tracker.widget.toml").read_text()
 

@@ -19,7 +19,7 @@ import pytest
 
 from tests.support.daemons import serving
 from tests.support.widgets import widget_file
-from tests.system.author.gallery.test_gallery_pages import client
+from tests.system.author.gallery.test_gallery_pages import page_client
 from widgetd.author.gallery.call_snippets import SNIPPETS, calls
 from widgetd.author.guide.component_details import describe_properties
 from widgetd.author.guide.component_sheet import build_sheet
@@ -32,7 +32,7 @@ TRICKY = "it's '''\n\"END\" \\ <b> URL"
 @asynccontextmanager
 async def page_of_greeting(folder: Path) -> AsyncIterator[tuple[str, httpx.AsyncClient]]:
     (folder / "Greeting.widget").write_text(widget_file())
-    async with serving(folder, gallery=True) as url, client(url) as asking:
+    async with serving(folder, gallery=True) as url, page_client(url) as asking:
         yield url, asking
 
 

@@ -24,7 +24,7 @@ OURS = (
 )
 
 
-def client(url: str) -> httpx.AsyncClient:
+def page_client(url: str) -> httpx.AsyncClient:
     return httpx.AsyncClient(base_url=url.removesuffix("/mcp"), timeout=PATIENCE_S)
 
 
@@ -37,7 +37,7 @@ async def test_content_of_files_is_escaped_on_the_page(tmp_path: Path) -> None:
     text = widget_file("Evil", schema=schema, title=EVIL)
     (tmp_path / "Evil.widget").write_text(text)
     (tmp_path / "Evil.widget.toml").write_text(f"title = '{EVIL}'\ntags = ['{EVIL}']\n")
-    async with serving(tmp_path, gallery=True) as url, client(url) as asking:
+    async with serving(tmp_path, gallery=True) as url, page_client(url) as asking:
         pages = [(await asking.get(path)).text for path in ("/", "/w/evil", "/w/evil/problems")]
         missing = await asking.get(f"/w/{EVIL.replace('/', '')}")
 
@@ -51,7 +51,7 @@ async def test_embedded_json_cannot_end_its_script_element(tmp_path: Path) -> No
     ending = "</script><script>alert('x')</script>"
     schema = {"type": "object", "properties": {"who": {"type": "string", "default": ending}}}
     (tmp_path / "Evil.widget").write_text(widget_file("Evil", schema=schema))
-    async with serving(tmp_path, gallery=True) as url, client(url) as asking:
+    async with serving(tmp_path, gallery=True) as url, page_client(url) as asking:
         page = (await asking.get("/w/evil")).text
 
     _, _, rest = page.partition('<script type="application/json" id="shown">')
@@ -62,7 +62,7 @@ async def test_embedded_json_cannot_end_its_script_element(tmp_path: Path) -> No
 
 async def test_page_runs_only_our_own_scripts(tmp_path: Path) -> None:
     (tmp_path / "A.widget").write_text(widget_file("A"))
-    async with serving(tmp_path, gallery=True) as url, client(url) as asking:
+    async with serving(tmp_path, gallery=True) as url, page_client(url) as asking:
         policies = [
             (await asking.get(path)).headers["content-security-policy"]
             for path in ("/", "/w/a", "/index.json", "/gallery/static/ui.js")
@@ -75,7 +75,7 @@ async def test_page_runs_only_our_own_scripts(tmp_path: Path) -> None:
 
 
 async def test_file_that_the_client_has_is_not_sent_again(tmp_path: Path) -> None:
-    async with serving(tmp_path, gallery=True) as url, client(url) as asking:
+    async with serving(tmp_path, gallery=True) as url, page_client(url) as asking:
         first = await asking.get("/gallery/static/ui.js")
         tag = first.headers["etag"]
         answers = [
@@ -94,7 +94,7 @@ async def test_frame_loads_images_only_from_origins_in_its_template(
     template = '{"type":"Card","children":[{"type":"Image","src":"https://img.example/a.png"}]}'
     (tmp_path / "A.widget").write_text(widget_file("A", template=template))
     daemon = serving(tmp_path, gallery=True, image_origin=("https://more.example",))
-    async with daemon as url, client(url) as asking:
+    async with daemon as url, page_client(url) as asking:
         frame = await asking.get("/gallery/frame/a")
 
     policy = frame.headers["content-security-policy"]
@@ -114,7 +114,7 @@ async def test_frame_loads_images_of_the_sample_only_in_dev(
         '[[examples]]\narguments = { who = "https://i.test/a.png" }\n'
     )
     daemon = serving(tmp_path, gallery=True, sample_images=in_dev)
-    async with daemon as url, client(url) as asking:
+    async with daemon as url, page_client(url) as asking:
         frame = await asking.get("/gallery/frame/a")
         tile = (await asking.get("/w/a.json")).json()
 
@@ -124,7 +124,7 @@ async def test_frame_loads_images_of_the_sample_only_in_dev(
 
 async def test_widget_is_downloaded_as_a_file_for_studio(tmp_path: Path) -> None:
     (tmp_path / "Añadir.widget").write_text(widget_file("Anadir"))
-    async with serving(tmp_path, gallery=True) as url, client(url) as asking:
+    async with serving(tmp_path, gallery=True) as url, page_client(url) as asking:
         page = (await asking.get("/w/anadir")).text
         file = await asking.get("/w/anadir/studio.widget")
 
@@ -138,7 +138,7 @@ async def test_widget_is_downloaded_as_a_file_for_studio(tmp_path: Path) -> None
 async def test_each_page_has_a_twin_for_programs(tmp_path: Path) -> None:
     (tmp_path / "A.widget").write_text(widget_file("A"))
     (tmp_path / "Broken.widget").write_text("{")
-    async with serving(tmp_path, gallery=True) as url, client(url) as asking:
+    async with serving(tmp_path, gallery=True) as url, page_client(url) as asking:
         index = (await asking.get("/index.json")).json()
         widget = (await asking.get("/w/a.json")).json()
         document = (await asking.post("/w/a.json", json={"who": "Ada"})).json()
@@ -164,7 +164,7 @@ async def test_index_shows_matches_of_the_query(
     (tmp_path / "one" / "A.widget").write_text(widget_file("A"))
     later = tmp_path / "B.widget"
     later.write_text(widget_file("B", description="The beta one."))
-    async with serving(tmp_path, gallery=True) as url, client(url) as asking:
+    async with serving(tmp_path, gallery=True) as url, page_client(url) as asking:
         if "problems" in query:
             later.write_text("{")
             with anyio.fail_after(PATIENCE_S):
@@ -191,7 +191,7 @@ async def test_index_separates_good_doubtful_and_broken_widgets(
     (tmp_path / "Sound.widget.toml").write_text(f"description = '{SOUND}'\n")
     (tmp_path / "Open.widget").write_text(widget_file("Open", template=UNDECLARED))
     (tmp_path / "Broken.widget").write_text("{")
-    async with serving(tmp_path, gallery=True) as url, client(url) as asking:
+    async with serving(tmp_path, gallery=True) as url, page_client(url) as asking:
         answer = (await asking.get(f"/index.json{query}")).json()
         page = (await asking.get(f"/{query}")).text
 
@@ -202,7 +202,7 @@ async def test_index_separates_good_doubtful_and_broken_widgets(
 
 async def test_caller_without_a_token_sees_no_gallery(tmp_path: Path) -> None:
     (tmp_path / "A.widget").write_text(widget_file("A"))
-    async with serving(tmp_path, gallery=True) as url, client(url) as asking:
+    async with serving(tmp_path, gallery=True) as url, page_client(url) as asking:
         page = await asking.get("/", headers={"host": "evil.example"})
         call = await asking.post("/w/a.json", json={}, headers={"origin": "https://evil.example"})
 
@@ -210,7 +210,7 @@ async def test_caller_without_a_token_sees_no_gallery(tmp_path: Path) -> None:
 
 
 async def test_there_is_no_gallery_unless_it_is_asked_for(tmp_path: Path) -> None:
-    async with serving(tmp_path) as url, client(url) as asking:
+    async with serving(tmp_path) as url, page_client(url) as asking:
         assert (await asking.get("/")).status_code == 404
 
 
@@ -218,7 +218,7 @@ async def test_open_streams_do_not_hold_up_the_end(tmp_path: Path) -> None:
     opened = anyio.Event()
 
     async def listen(url: str) -> None:
-        async with client(url) as asking, asking.stream("GET", "/gallery/live") as stream:
+        async with page_client(url) as asking, asking.stream("GET", "/gallery/live") as stream:
             async for _ in stream.aiter_lines():
                 opened.set()
 
@@ -231,7 +231,7 @@ async def test_open_streams_do_not_hold_up_the_end(tmp_path: Path) -> None:
 async def test_changes_since_the_previous_version_are_shown(tmp_path: Path) -> None:
     file = tmp_path / "A.widget"
     file.write_text(widget_file("A"))
-    async with serving(tmp_path, gallery=True) as url, client(url) as asking:
+    async with serving(tmp_path, gallery=True) as url, page_client(url) as asking:
         before = (await asking.get("/w/a?tab=source")).text
         digest = (await asking.get("/w/a.json")).json()["digest"]
         file.write_text(widget_file("A", text="Bye"))
@@ -254,7 +254,7 @@ async def test_token_shows_only_its_widgets(tmp_path: Path) -> None:
     tokens.write_text("ada 0123456789abcdef gallery include=open\n")
     tokens.chmod(0o600)
     daemon = serving(folder, gallery=True, token_file=tokens)
-    async with daemon as url, client(url) as asking:
+    async with daemon as url, page_client(url) as asking:
         nobody = await asking.get("/")
         ada = {"authorization": "Bearer 0123456789abcdef"}
         rows = (await asking.get("/index.json", headers=ada)).json()["widgets"]

@@ -8,9 +8,9 @@ from typing import Any
 import httpx2
 import pytest
 
-from tests.support.daemons import serving
+from tests.support.daemons import PATIENCE_S, serving
 from tests.support.widgets import widget_file
-from tests.system.server.web.asking import PATIENCE_S, ask
+from tests.system.server.web.asking import ask
 
 BESIDE = '# Mine.\ndescription = "Show it."\n\n[[examples]]\narguments = { who = "Ann" }\n'
 SERVED: dict[str, Any] = {"gallery": True, "allow_upload": True}

@@ -120,7 +120,7 @@ class AuthorizationServer:
         return 200, {}, json.dumps(body)
 
 
-def code_of(location: str) -> tuple[str, str]:
+def login_code(location: str) -> tuple[str, str]:
     """Return the code and the state in a redirection's address."""
     query = parse_qs(urlsplit(location).query)
     return query["code"][0], query["state"][0]

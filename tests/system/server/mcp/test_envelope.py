@@ -32,7 +32,7 @@ cache = "session"
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def envelope_folder(tmp_path: Path) -> Path:
     (tmp_path / "Plain.widget").write_text(widget_file("Plain"))
     (tmp_path / "Greeting.widget").write_text(widget_file())
     (tmp_path / "Greeting.widget.toml").write_text(EVERYTHING)
@@ -50,8 +50,10 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture(params=["legacy", "modern"])
-async def client(folder: Path, request: pytest.FixtureRequest) -> AsyncIterator[Connection]:
-    async with serving(folder) as url, connect_client(url, request.param) as connection:
+async def envelope_client(
+    envelope_folder: Path, request: pytest.FixtureRequest
+) -> AsyncIterator[Connection]:
+    async with serving(envelope_folder) as url, connect_client(url, request.param) as connection:
         yield connection
 
 
@@ -60,8 +62,10 @@ def meta_of(result: CallToolResult) -> dict[str, Any]:
     return {key: value for key, value in (result.meta or {}).items() if key.startswith("widgetd/")}
 
 
-async def test_widget_without_a_sidecar_has_a_default_description(client: Connection) -> None:
-    meta = meta_of(await client.call("plain", who="Ada"))
+async def test_widget_without_a_sidecar_has_a_default_description(
+    envelope_client: Connection,
+) -> None:
+    meta = meta_of(await envelope_client.call("plain", who="Ada"))
 
     version = meta["widgetd/ui"]["uiMetadata"].pop("version")
     assert re.fullmatch(r"0\.0\.0\+[0-9a-f]{8}", version)
@@ -79,9 +83,9 @@ async def test_widget_without_a_sidecar_has_a_default_description(client: Connec
 
 
 async def test_envelope_has_the_sidecars_settings_of_the_view(
-    client: Connection,
+    envelope_client: Connection,
 ) -> None:
-    result = await client.call("greeting", who="Ada")
+    result = await envelope_client.call("greeting", who="Ada")
 
     assert meta_of(result)["widgetd/ui"] == {
         "uiType": "social-greeting",
@@ -100,19 +104,19 @@ async def test_envelope_has_the_sidecars_settings_of_the_view(
     }
 
 
-async def test_lucide_icons_are_sent_with_their_shapes(client: Connection) -> None:
+async def test_lucide_icons_are_sent_with_their_shapes(envelope_client: Connection) -> None:
     for profile in ("chatkit", "split"):
         meta = cast("RequestParamsMeta", {"widgetd/profile": profile})
-        result = await client.client.call_tool("rain", {"who": "Ada"}, meta=meta)
+        result = await envelope_client.client.call_tool("rain", {"who": "Ada"}, meta=meta)
         tool_meta = meta_of(result)
 
         assert list(tool_meta["widgetd/icons"]) == ["lucide:cloud-rain"]
         assert tool_meta["widgetd/icons"]["lucide:cloud-rain"][1] == ["path", {"d": "M16 14v6"}]
 
 
-async def test_priority_is_also_an_annotation_of_the_content(client: Connection) -> None:
-    [high] = (await client.call("greeting", who="Ada")).content
-    [medium] = (await client.call("plain", who="Ada")).content
+async def test_priority_is_also_an_annotation_of_the_content(envelope_client: Connection) -> None:
+    [high] = (await envelope_client.call("greeting", who="Ada")).content
+    [medium] = (await envelope_client.call("plain", who="Ada")).content
 
     assert isinstance(high, TextContent)
     assert high.annotations is not None
@@ -123,15 +127,15 @@ async def test_priority_is_also_an_annotation_of_the_content(client: Connection)
     assert high.annotations.audience == ["assistant"]
 
 
-async def test_deprecation_is_stated_in_the_tools_description(client: Connection) -> None:
-    tools = {tool.name: tool for tool in (await client.client.list_tools()).tools}
+async def test_deprecation_is_stated_in_the_tools_description(envelope_client: Connection) -> None:
+    tools = {tool.name: tool for tool in (await envelope_client.client.list_tools()).tools}
 
     described = tools["greeting"].description or ""
     assert described.endswith("Deprecated; see https://example.com/new")
 
 
-async def test_corrections_are_reported(client: Connection) -> None:
-    result = await client.call("counting", times="3")
+async def test_corrections_are_reported(envelope_client: Connection) -> None:
+    result = await envelope_client.call("counting", times="3")
 
     assert not result.is_error
     assert meta_of(result)["widgetd/render"]["mended"] == [
@@ -167,13 +171,13 @@ FAILING: list[tuple[str, dict[str, Any], dict[str, Any], str | None]] = [
 
 @pytest.mark.parametrize(("tool", "arguments", "meta", "correct"), FAILING)
 async def test_every_failing_call_has_its_code_its_path_and_the_next_step(
-    client: Connection,
+    envelope_client: Connection,
     tool: str,
     arguments: dict[str, Any],
     meta: dict[str, Any],
     correct: str | None,
 ) -> None:
-    result = await client.client.call_tool(
+    result = await envelope_client.client.call_tool(
         tool, arguments, meta=cast("RequestParamsMeta", meta) or None
     )
 
@@ -190,18 +194,21 @@ async def test_every_failing_call_has_its_code_its_path_and_the_next_step(
     assert text.text == f"[{error['code']}] {place}{error['message']} ({what_next})"
 
 
-async def test_schema_of_the_envelope_admits_every_result(client: Connection) -> None:
-    read = await client.client.read_resource("widgetd://schemas/result")
+async def test_schema_of_the_envelope_admits_every_result(envelope_client: Connection) -> None:
+    read = await envelope_client.client.read_resource("widgetd://schemas/result")
     [content] = read.contents
     assert isinstance(content, TextResourceContents)
     schema = jsonschema_rs.Draft202012Validator(json.loads(content.text))
 
     results = [
-        await client.call("plain", who="Ada"),
-        await client.call("greeting", who="Ada"),
-        await client.call("counting", times="3"),
-        await client.call("rain", who="Ada"),
-        *[await client.client.call_tool(tool, arguments) for tool, arguments, *_ in FAILING],
+        await envelope_client.call("plain", who="Ada"),
+        await envelope_client.call("greeting", who="Ada"),
+        await envelope_client.call("counting", times="3"),
+        await envelope_client.call("rain", who="Ada"),
+        *[
+            await envelope_client.client.call_tool(tool, arguments)
+            for tool, arguments, *_ in FAILING
+        ],
     ]
 
     for result in results:

@@ -20,7 +20,7 @@ SECRET = "5ec7e7"
 """Stands in every value, token and header that is sent."""
 
 
-def calls(random: Random) -> Iterator[tuple[str, dict[str, Any]]]:
+def random_calls(random: Random) -> Iterator[tuple[str, dict[str, Any]]]:
     """Random calls of tools, most of which go wrong in one way or another."""
 
     def value(depth: int = 0) -> Any:
@@ -65,7 +65,7 @@ def test_no_value_token_or_header_of_any_call_is_logged(tmp_path: Path) -> None:
     with widgetd(tmp_path, *flags) as server:
         wire, random = Wire(server.url), Random(17)
         ways = {"authorization": f"Bearer {SECRET}", "x-request-id": SECRET, "cookie": SECRET}
-        for _, (tool, arguments) in zip(range(CALLS), calls(random), strict=False):
+        for _, (tool, arguments) in zip(range(CALLS), random_calls(random), strict=False):
             params = {"name": tool, "arguments": arguments}
             name, sent = random.choice([("", ""), *ways.items()])
             headers = {name: sent} if name else {}

@@ -21,7 +21,7 @@ from pydantic import AnyUrl
 from tests.support.daemons import PATIENCE_S, serving
 from tests.support.sockets import modern_request
 from tests.support.widgets import greeting, widget_file
-from tests.system.server.mcp.issuing import AuthorizationServer, authorizing, code_of
+from tests.system.server.mcp.issuing import AuthorizationServer, authorizing, login_code
 from tests.system.server.web.asking import ask
 
 TYPESCRIPT = (
@@ -62,7 +62,7 @@ def host_of(url: str) -> OAuthClientProvider:
             came_back = (await browser.get(address)).headers["location"]
 
     async def wait_for_user() -> AuthorizationCodeResult:
-        code, state = code_of(came_back)
+        code, state = login_code(came_back)
         return AuthorizationCodeResult(code=code, state=state)
 
     metadata = OAuthClientMetadata(

@@ -33,12 +33,6 @@ FACTS = {"uiType": "greeting", "summary": "Greeting: who Ada"}
 both_eras = pytest.mark.parametrize("era", ["legacy", "modern"])
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    (tmp_path / "Greeting.widget").write_text(widget_file())
-    return tmp_path
-
-
 @asynccontextmanager
 async def client_named(
     url: str, era: Era, name: str = "a-program", *, apps: bool = False
@@ -54,7 +48,7 @@ async def client_named(
             yield client
 
 
-async def call(client: Client, profile: str = "") -> CallToolResult:
+async def greet(client: Client, profile: str = "") -> CallToolResult:
     meta = {"widgetd/profile": profile} if profile else {}
     return await client.call_tool(
         "greeting", {"who": "Ada"}, meta=cast("RequestParamsMeta", meta) or None
@@ -88,7 +82,7 @@ async def test_program_gets_the_tree_and_a_model_host_hides_it_from_models(
         for name in ("a-program", *hosts):
             async with client_named(url, era, name) as client:
                 expected = "split" if name in HOSTS else "chatkit"
-                assert profile_of(await call(client)) == expected, name
+                assert profile_of(await greet(client)) == expected, name
 
 
 @both_eras
@@ -97,7 +91,7 @@ async def test_host_that_shows_metadata_to_the_model_gets_the_renders_id_and_no_
     folder: Path, era: Era, name: str
 ) -> None:
     async with serving(folder) as url, client_named(url, era, name) as client:
-        result = await call(client)
+        result = await greet(client)
 
     assert result.meta is not None
     assert set(result.meta) <= {"widgetd/render", SERVER_INFO_META_KEY}
@@ -114,12 +108,12 @@ async def test_address_requests_a_profile_for_clients_without_a_name_of_their_ow
     (folder / "Greeting.widget.toml").write_text('profile = "chatkit"')
     async with serving(folder, profile="chatkit") as url:
         async with client_named(f"{url}?profile=split", era, "mcp") as client:
-            split = await call(client)
-            asked = await call(client, "chatkit")
+            split = await greet(client)
+            asked = await greet(client, "chatkit")
         async with client_named(f"{url}?profile=chatkit", era, "mcp") as client:
             secret = await client.call_tool("secret", {"who": "Ada"})
         async with client_named(f"{url}?profile=split", era, "mcp", apps=True) as host:
-            drawn = await call(host)
+            drawn = await greet(host)
 
     assert [block.model_dump(exclude_none=True) for block in split.content] == [
         {"type": "text", "text": "Greeting: who Ada"}
@@ -155,9 +149,9 @@ async def test_host_that_draws_reads_the_renders_id_in_the_text_and_no_link(
 ) -> None:
     async with serving(folder, inline_max_bytes=10) as url:
         async with client_named(url, era, "claude-ai") as host:
-            result = await call(host)
+            result = await greet(host)
         async with client_named(url, era, "a-program") as program:
-            linked = await call(program)
+            linked = await greet(program)
 
     assert result.meta is not None
     [text] = result.content
@@ -194,7 +188,7 @@ async def test_host_of_mcp_apps_keeps_the_tree_out_of_its_models_sight(
     folder: Path, era: Era
 ) -> None:
     async with serving(folder) as url, client_named(url, era, apps=True) as client:
-        assert profile_of(await call(client)) == "split"
+        assert profile_of(await greet(client)) == "split"
 
 
 @both_eras
@@ -203,18 +197,21 @@ async def test_profile_of_a_call_precedes_the_widgets_the_clients_and_the_settin
 ) -> None:
     sidecar = folder / "Greeting.widget.toml"
     settings: dict[str, Any] = {"profile": "split", "profiles": {"mine": "chatkit"}}
-    async with serving(folder, **settings) as url, client_named(url, era, "other") as other:
-        assert profile_of(await call(other)) == "split"
+    async with (
+        serving(folder, **settings) as url,
+        client_named(url, era, "other") as other,
+    ):
+        assert profile_of(await greet(other)) == "split"
         async with client_named(url, era, "mine") as mine:
-            assert profile_of(await call(mine)) == "chatkit"
-            assert profile_of(await call(mine, "split")) == "split"
+            assert profile_of(await greet(mine)) == "chatkit"
+            assert profile_of(await greet(mine, "split")) == "split"
 
             sidecar.write_text('profile = "split"')
             with anyio.fail_after(PATIENCE_S):
-                while (await call(mine)).structured_content != FACTS:  # noqa: ASYNC110 - a client is not told of a result that changed
+                while (await greet(mine)).structured_content != FACTS:  # noqa: ASYNC110 - a client is not told of a result that changed
                     await anyio.sleep(0.01)
-            assert profile_of(await call(mine, "chatkit")) == "chatkit"
-            assert profile_of(await call(mine, "auto")) == "split"
+            assert profile_of(await greet(mine, "chatkit")) == "chatkit"
+            assert profile_of(await greet(mine, "auto")) == "split"
 
 
 @both_eras
@@ -243,7 +240,7 @@ async def test_sensitive_argument_is_in_no_structured_content(
 @both_eras
 async def test_text_json_mirrors_the_tree_into_the_text(folder: Path, era: Era) -> None:
     async with serving(folder, text="json") as url, client_named(url, era) as client:
-        result = await call(client)
+        result = await greet(client)
 
     [text] = result.content
     assert isinstance(text, TextContent)
@@ -256,7 +253,7 @@ async def test_search_exposure_keeps_widgets_callable(folder: Path, era: Era) ->
     (folder / "Pinned.widget.toml").write_text('tags = ["pinned"]')
     async with serving(folder, expose="search") as url, client_named(url, era) as client:
         listed = {tool.name for tool in (await client.list_tools()).tools}
-        result = await call(client)
+        result = await greet(client)
 
     assert "pinned" in listed
     assert "search_widgets" in listed

@@ -103,7 +103,7 @@ async def pass_on(subscription: Subscription, hear: Callable[[str], None]) -> No
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def two_widgets(tmp_path: Path) -> Path:
     for name in ("Greeting", "Other"):
         (tmp_path / f"{name}.widget").write_text(widget_file(name))
     return tmp_path
@@ -111,13 +111,13 @@ def folder(tmp_path: Path) -> Path:
 
 @both_eras
 async def test_subscribers_of_a_widgets_part_are_notified_of_its_save(
-    folder: Path, era: Era
+    two_widgets: Path, era: Era
 ) -> None:
     subscribed = ("widget://greeting/template", "widget://other/template")
-    async with serving(folder) as url, listening(url, era, *subscribed) as ear:
+    async with serving(two_widgets) as url, listening(url, era, *subscribed) as ear:
         assert '"Hello, "' in await ear.read("widget://greeting/template")
 
-        (folder / "Greeting.widget").write_text(widget_file(text="Goodbye"))
+        (two_widgets / "Greeting.widget").write_text(widget_file(text="Goodbye"))
         await ear.hears("widget://greeting/template")
 
         assert '"Goodbye, "' in await ear.read("widget://greeting/template")
@@ -138,21 +138,21 @@ async def test_subscribers_of_a_widgets_part_are_notified_of_its_save(
     ids=["the widget", "the list of response types"],
 )
 async def test_subscribers_are_notified_of_sidecar_changes(
-    folder: Path, era: Era, uri: str, sidecar: str, read: str
+    two_widgets: Path, era: Era, uri: str, sidecar: str, read: str
 ) -> None:
-    async with serving(folder) as url, listening(url, era, uri) as ear:
-        (folder / "Greeting.widget.toml").write_text(sidecar)
+    async with serving(two_widgets) as url, listening(url, era, uri) as ear:
+        (two_widgets / "Greeting.widget.toml").write_text(sidecar)
         await ear.hears(uri)
 
         assert read in await ear.read(uri)
 
 
 @both_eras
-async def test_page_is_announced_when_its_image_origins_change(folder: Path, era: Era) -> None:
+async def test_page_is_announced_when_its_image_origins_change(two_widgets: Path, era: Era) -> None:
     page = "ui://widgetd/greeting.html"
     image = '{"type":"Card","children":[{"type":"Image","src":"https://img.example.com/a.png"}]}'
-    async with serving(folder) as url, listening(url, era, page) as ear:
-        (folder / "Greeting.widget").write_text(widget_file(template=image))
+    async with serving(two_widgets) as url, listening(url, era, page) as ear:
+        (two_widgets / "Greeting.widget").write_text(widget_file(template=image))
         await ear.hears(page)
 
         [content] = (await ear.client.read_resource(page)).contents
@@ -162,10 +162,10 @@ async def test_page_is_announced_when_its_image_origins_change(folder: Path, era
 
 @both_eras
 async def test_added_or_removed_widget_changes_the_list_of_resources(
-    folder: Path, era: Era
+    two_widgets: Path, era: Era
 ) -> None:
-    async with serving(folder) as url, listening(url, era) as ear:
-        (folder / "New.widget").write_text(widget_file("New"))
+    async with serving(two_widgets) as url, listening(url, era) as ear:
+        (two_widgets / "New.widget").write_text(widget_file("New"))
         await ear.hears(LIST)
 
         names = {resource.name for resource in (await ear.client.list_resources()).resources}
@@ -208,21 +208,24 @@ async def test_changes_are_computed_only_for_audiences_that_listen() -> None:
     assert compared == [LOCAL.audience]
 
 
-async def test_unsubscribed_client_gets_no_notification(folder: Path) -> None:
+async def test_unsubscribed_client_gets_no_notification(two_widgets: Path) -> None:
     template = "widget://greeting/template"
-    async with serving(folder) as url, listening(url, "legacy", template, "widget://other") as ear:
+    async with (
+        serving(two_widgets) as url,
+        listening(url, "legacy", template, "widget://other") as ear,
+    ):
         await ear.client.unsubscribe_resource(template)
 
-        (folder / "Greeting.widget").write_text(widget_file(text="Goodbye"))
-        (folder / "Other.widget").write_text(widget_file("Other", text="Goodbye"))
+        (two_widgets / "Greeting.widget").write_text(widget_file(text="Goodbye"))
+        (two_widgets / "Other.widget").write_text(widget_file("Other", text="Goodbye"))
         await ear.hears("widget://other")
 
         assert template not in ear.uris
 
 
 @both_eras
-async def test_readers_are_notified_of_a_replaced_render(folder: Path, era: Era) -> None:
-    async with serving(folder) as url, Client(url) as agent:
+async def test_readers_are_notified_of_a_replaced_render(two_widgets: Path, era: Era) -> None:
+    async with serving(two_widgets) as url, Client(url) as agent:
         results = [await agent.call_tool("greeting", {"who": who}) for who in ("Ada", "Bob")]
         ids = [str((result.meta or {})["widgetd/render"]["id"]) for result in results]
         uri, other = [f"widgetd://renders/{render_id}" for render_id in ids]

@@ -68,7 +68,7 @@ async def replicas(server: Server | None, **bounds: Any) -> AsyncIterator[Replic
         assert (here.mode(), there.mode()) == ("shared", "shared")
 
 
-def render(render_id: str = "r1", *, size_bytes: int = 0, **parts: Any) -> StoredRender:
+def stored_render(render_id: str = "r1", *, size_bytes: int = 0, **parts: Any) -> StoredRender:
     """Return a render of a flight; its parts may be given as values.
 
     Args:

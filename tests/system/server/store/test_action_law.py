@@ -19,7 +19,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from tests.system.server.store.replicas import render, replicas
+from tests.system.server.store.replicas import replicas, stored_render
 from tests.system.server.store.server import Server
 from widgetd.base.errors import CallError
 from widgetd.server.store.contract import Awaited
@@ -46,7 +46,7 @@ class Queue(RuleBasedStateMachine):
         self._portal = self._closing.enter_context(start_blocking_portal())
         opened = self._portal.wrap_async_context_manager(replicas(backend, actions=MOST))
         self._room = self._closing.enter_context(opened)
-        self._portal.call(self._room.here.renders.put, render())
+        self._portal.call(self._room.here.renders.put, stored_render())
         self.accepted: list[int] = []
         self.received: list[int] = []
         self.cursor = 0

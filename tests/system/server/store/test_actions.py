@@ -3,7 +3,7 @@ from __future__ import annotations
 import anyio
 import pytest
 
-from tests.system.server.store.replicas import Clock, render, replicas
+from tests.system.server.store.replicas import Clock, replicas, stored_render
 from tests.system.server.store.server import Server
 from widgetd.base.errors import CallError
 from widgetd.server.store.actions import LocalActions
@@ -29,7 +29,7 @@ def tracked_action(seq: int, number: int) -> Action:
 
 async def test_actions_are_read_in_order_of_arrival(backend: Server | None) -> None:
     async with replicas(backend) as both:
-        await both.here.renders.put(render())
+        await both.here.renders.put(stored_render())
         assert await track(both.here, 10) == 1
         assert await track(both.there, 20) == 2
 
@@ -41,7 +41,7 @@ async def test_actions_are_read_in_order_of_arrival(backend: Server | None) -> N
 
 async def test_lost_answer_is_given_again(backend: Server | None) -> None:
     async with replicas(backend) as both:
-        await both.here.renders.put(render())
+        await both.here.renders.put(stored_render())
         await track(both.here, 10)
 
         first = await both.here.actions.read("r1")
@@ -54,7 +54,7 @@ async def test_lost_answer_is_given_again(backend: Server | None) -> None:
 
 async def test_later_after_acknowledges_earlier_actions(backend: Server | None) -> None:
     async with replicas(backend) as both:
-        await both.here.renders.put(render())
+        await both.here.renders.put(stored_render())
         await track(both.here, 10)
         read = await both.here.actions.read("r1")
         await track(both.here, 20)
@@ -69,7 +69,7 @@ async def test_later_after_acknowledges_earlier_actions(backend: Server | None) 
 @pytest.mark.parametrize("made_up", [-1, 1, 99, 1_000_001])
 async def test_unknown_after_loses_nothing(backend: Server | None, made_up: int) -> None:
     async with replicas(backend) as both:
-        await both.here.renders.put(render())
+        await both.here.renders.put(stored_render())
         await track(both.here, 10)
 
         read = await both.here.actions.read("r1", after=made_up)
@@ -79,7 +79,7 @@ async def test_unknown_after_loses_nothing(backend: Server | None, made_up: int)
 
 async def test_repeated_key_queues_once_and_has_one_answer(backend: Server | None) -> None:
     async with replicas(backend) as both:
-        await both.here.renders.put(render())
+        await both.here.renders.put(stored_render())
         first = await track(both.here, 10)
         again = await track(both.there, 10)
         read = await both.here.actions.read("r1")
@@ -93,7 +93,7 @@ async def test_repeated_key_queues_once_and_has_one_answer(backend: Server | Non
 async def test_renders_have_separate_queues(backend: Server | None) -> None:
     async with replicas(backend) as both:
         for render_id in ("r1", "r2"):
-            await both.here.renders.put(render(render_id))
+            await both.here.renders.put(stored_render(render_id))
             await track(both.here, 10, render_id)
 
         read = await both.here.actions.read("r1")
@@ -106,7 +106,7 @@ async def test_reader_waits_until_an_action_comes_from_any_replica(
     backend: Server | None,
 ) -> None:
     async with replicas(backend) as both:
-        await both.here.renders.put(render())
+        await both.here.renders.put(stored_render())
         answers: list[Awaited] = []
 
         async def wait(store: Store) -> None:
@@ -127,7 +127,7 @@ async def test_action_of_one_render_does_not_wake_readers_of_another(
     backend: Server | None,
 ) -> None:
     async with replicas(backend) as both:
-        await both.here.renders.put(render())
+        await both.here.renders.put(stored_render())
         await track(both.here, 10, "r2")
 
         read = await both.here.actions.read("r1", timeout_s=0.01)
@@ -137,7 +137,7 @@ async def test_action_of_one_render_does_not_wake_readers_of_another(
 
 async def test_reader_may_ask_again_after_its_timeout(backend: Server | None) -> None:
     async with replicas(backend) as both:
-        await both.here.renders.put(render())
+        await both.here.renders.put(stored_render())
         await track(both.here, 10)
         read = await both.here.actions.read("r1")
 
@@ -148,7 +148,7 @@ async def test_reader_may_ask_again_after_its_timeout(backend: Server | None) ->
 
 async def test_cancelled_reader_takes_no_action(backend: Server | None) -> None:
     async with replicas(backend) as both:
-        await both.here.renders.put(render())
+        await both.here.renders.put(stored_render())
         with anyio.move_on_after(0.01):
             await both.here.actions.read("r1", timeout_s=NEVER_S)
         await track(both.here, 10)
@@ -168,7 +168,7 @@ async def test_reader_of_an_unknown_render_does_not_wait(
 
 async def test_expired_render_has_no_actions(backend: Server | None) -> None:
     async with replicas(backend, render_ttl_s=60.0) as both:
-        await both.here.renders.put(render())
+        await both.here.renders.put(stored_render())
         await track(both.here, 10)
         both.later(60.0)
 
@@ -180,9 +180,9 @@ async def test_expired_render_has_no_actions(backend: Server | None) -> None:
 
 async def test_actions_outlive_the_eviction_of_their_render(backend: Server | None) -> None:
     async with replicas(backend, renders=1) as both:
-        await both.here.renders.put(render("r1"))
+        await both.here.renders.put(stored_render("r1"))
         await track(both.here, 10)
-        await both.here.renders.put(render("r2"))
+        await both.here.renders.put(stored_render("r2"))
 
         read = await both.there.actions.read("r1")
         after = await both.there.actions.read("r1", after=read.next)
@@ -193,7 +193,7 @@ async def test_actions_outlive_the_eviction_of_their_render(backend: Server | No
 
 async def test_using_a_queue_prolongs_it(backend: Server | None) -> None:
     async with replicas(backend, render_ttl_s=60.0) as both:
-        await both.here.renders.put(render())
+        await both.here.renders.put(stored_render())
         await track(both.here, 10)
         for _ in range(3):
             both.later(40.0)
@@ -202,7 +202,7 @@ async def test_using_a_queue_prolongs_it(backend: Server | None) -> None:
 
 async def test_full_queue_is_reported_and_loses_nothing(backend: Server | None) -> None:
     async with replicas(backend, actions=2) as both:
-        await both.here.renders.put(render())
+        await both.here.renders.put(stored_render())
         await track(both.here, 10)
         await track(both.here, 20)
 
@@ -224,7 +224,7 @@ async def test_full_queue_is_reported_and_loses_nothing(backend: Server | None) 
 
 async def test_oversized_payload_is_refused(backend: Server | None) -> None:
     async with replicas(backend, payload_bytes=10) as both:
-        await both.here.renders.put(render())
+        await both.here.renders.put(stored_render())
 
         with pytest.raises(CallError) as caught:
             await both.here.actions.append("r1", "a", "123456789", idempotency_key="k")
@@ -236,7 +236,7 @@ async def test_oversized_payload_is_refused(backend: Server | None) -> None:
 
 async def test_only_so_many_idempotency_keys_are_remembered(backend: Server | None) -> None:
     async with replicas(backend, actions=1) as both:
-        await both.here.renders.put(render())
+        await both.here.renders.put(stored_render())
         for number in range(1, 18):
             await track(both.here, number)
             await both.here.actions.read("r1")
@@ -248,7 +248,7 @@ async def test_only_so_many_idempotency_keys_are_remembered(backend: Server | No
 
 async def test_draining_answers_waiting_and_new_readers(backend: Server | None) -> None:
     async with replicas(backend) as both:
-        await both.here.renders.put(render())
+        await both.here.renders.put(stored_render())
         answers: list[Awaited] = []
 
         async def wait() -> None:
@@ -267,7 +267,7 @@ async def test_draining_answers_waiting_and_new_readers(backend: Server | None) 
 
 async def test_unread_actions_can_be_read_while_draining(backend: Server | None) -> None:
     async with replicas(backend) as both:
-        await both.here.renders.put(render())
+        await both.here.renders.put(stored_render())
         await track(both.here, 10)
         both.here.actions.drain()
 
@@ -291,7 +291,7 @@ async def test_stopping_process_refuses_actions_that_would_be_lost() -> None:
 
 async def test_stopping_replica_accepts_actions_for_the_others(shared_server: Server) -> None:
     async with replicas(shared_server) as both:
-        await both.here.renders.put(render())
+        await both.here.renders.put(stored_render())
         both.here.actions.drain()
         await track(both.here, 10)
 
@@ -300,7 +300,7 @@ async def test_stopping_replica_accepts_actions_for_the_others(shared_server: Se
 
 async def test_one_replica_drains_alone(shared_server: Server) -> None:
     async with replicas(shared_server) as both:
-        await both.here.renders.put(render())
+        await both.here.renders.put(stored_render())
         both.here.actions.drain()
 
         read = await both.there.actions.read("r1", timeout_s=0.0)
@@ -360,7 +360,7 @@ async def test_repeated_action_is_queued_once_after_its_withdrawal() -> None:
 async def test_everything_on_the_server_ends_by_itself(shared_server: Server) -> None:
     async with replicas(shared_server, rate_per_s=1.0, at_once=1) as both:
         (bell_ms,) = shared_server.lives(both.prefix).values()
-        await both.here.renders.put(render())
+        await both.here.renders.put(stored_render())
         await track(both.here, 10)
         await both.here.idempotency.remember("k", {})
         await both.here.limits.take("ann")
@@ -377,7 +377,7 @@ async def test_action_remembers_its_render_after_eviction(
 ) -> None:
     origin = Origin(owner="ann", elevated=True, labels=("orders", "secret"))
     async with replicas(backend, render_ttl_s=60) as both:
-        await both.here.renders.put(render())
+        await both.here.renders.put(stored_render())
         both.later(50)
         await both.here.actions.append("r1", "go", {}, idempotency_key="once", origin=origin)
         both.later(50)
@@ -392,7 +392,7 @@ async def test_principal_with_most_queues_makes_room_for_the_one_with_least() ->
     async with replicas(None, queues=4) as both:
 
         async def act(owner: str, render_id: str) -> str:
-            await both.here.renders.put(render(render_id))
+            await both.here.renders.put(stored_render(render_id))
             try:
                 await both.here.actions.append(
                     render_id, "go", {}, idempotency_key="once", origin=Origin(owner=owner)

@@ -10,8 +10,8 @@ import pytest
 from anyio.abc import TaskGroup
 
 from tests.support.logs import Events, captured_logs
-from tests.system.server.store.replicas import Clock, render
-from tests.system.server.store.server import Server, running_server
+from tests.system.server.store.replicas import Clock, stored_render
+from tests.system.server.store.server import Server
 from widgetd.base.errors import ConfigError
 from widgetd.server.store.contract import Awaited, Bounds, StoredRender
 from widgetd.server.store.factory import Store, open_store
@@ -21,7 +21,7 @@ SOON_S = 10.0
 NEVER_S = 600.0
 
 
-def waiting(tasks: TaskGroup, store: Store) -> list[Awaited]:
+def start_reader(tasks: TaskGroup, store: Store) -> list[Awaited]:
     """Start a read of the actions in `tasks` and return the list that its result will be in."""
     answers: list[Awaited] = []
 
@@ -30,13 +30,6 @@ def waiting(tasks: TaskGroup, store: Store) -> list[Awaited]:
 
     tasks.start_soon(wait)
     return answers
-
-
-@pytest.fixture
-def server() -> Iterator[Server]:
-    """Yield a running server that no other test uses."""
-    with running_server() as server:
-        yield server
 
 
 @pytest.fixture
@@ -69,7 +62,7 @@ async def test_server_outage_and_return_are_each_reported_once(
         server.kill()
         async with anyio.create_task_group() as tasks:
             for number in range(50):
-                tasks.start_soon(store.renders.put, render(f"r{number}"))
+                tasks.start_soon(store.renders.put, stored_render(f"r{number}"))
         assert store.mode() == "degraded"
         with anyio.fail_after(SOON_S):
             server.start()
@@ -95,8 +88,8 @@ async def test_store_opens_without_its_server_and_finds_it_later(
     server.kill()
     async with open_store(server.url) as store:
         assert store.mode() == "degraded"
-        await store.renders.put(render("r1"))
-        assert await store.renders.get("r1") == render("r1")
+        await store.renders.put(stored_render("r1"))
+        assert await store.renders.get("r1") == stored_render("r1")
         with anyio.fail_after(SOON_S):
             server.start()
             await events.wait_for("store.recovered")
@@ -107,12 +100,12 @@ async def test_store_opens_without_its_server_and_finds_it_later(
 async def test_no_call_waits_for_a_server_known_to_be_away(server: Server, events: Events) -> None:
     async with open_store(server.url, bounds=Bounds(rate_per_s=1.0, at_once=1)) as store:
         server.freeze()
-        await store.renders.put(render("r1"))
+        await store.renders.put(stored_render("r1"))
         assert events.names() == ["store.degraded"]
 
         # Any one of these would take as long if it asked the server.
         with anyio.fail_after(LIMITS.command_s):
-            await store.renders.put(render("r2"))
+            await store.renders.put(stored_render("r2"))
             assert await store.renders.get("never") is None
             await tap(store, 1)
             assert (await store.actions.read("r1")).status == "actions"
@@ -125,13 +118,13 @@ async def test_no_call_waits_for_a_server_known_to_be_away(server: Server, event
 
 async def test_local_copies_are_readable_during_an_outage(server: Server, events: Events) -> None:
     async with open_store(server.url) as here, open_store(server.url) as there:
-        await here.renders.put(render("r1"))
+        await here.renders.put(stored_render("r1"))
         await here.idempotency.remember("k", {"seat": "12A"})
         assert await there.renders.get("r1") is not None
         server.kill()
 
-        assert await here.renders.get("r1") == render("r1")
-        assert await there.renders.get("r1") == render("r1")
+        assert await here.renders.get("r1") == stored_render("r1")
+        assert await there.renders.get("r1") == stored_render("r1")
         assert await here.idempotency.recall("k") == {"seat": "12A"}
         assert await there.idempotency.recall("k") is None
 
@@ -145,7 +138,7 @@ async def test_replacement_during_an_outage_is_the_newest_for_all_afterwards(
         return lambda standing: replace(standing, text=text)
 
     async with open_store(server.url) as here, open_store(server.url) as there:
-        await here.renders.put(render("r1", text="first"))
+        await here.renders.put(stored_render("r1", text="first"))
         assert await there.renders.get("r1") is not None
         server.kill()
         await here.renders.replace("r1", says("second"))
@@ -154,7 +147,7 @@ async def test_replacement_during_an_outage_is_the_newest_for_all_afterwards(
             server.start()
             while events.names().count("store.recovered") < 2:
                 await events.next()
-        await there.renders.put(render("r1", text="first"))  # as it knows it
+        await there.renders.put(stored_render("r1", text="first"))  # as it knows it
 
         assert third is not None
         assert third.version == 3
@@ -192,11 +185,11 @@ async def test_reader_waiting_at_the_start_of_an_outage_gets_later_actions(
     server: Server, events: Events
 ) -> None:
     async with open_store(server.url) as store:
-        await store.renders.put(render("r1"))
+        await store.renders.put(stored_render("r1"))
 
         with anyio.fail_after(SOON_S):
             async with anyio.create_task_group() as tasks:
-                answers = waiting(tasks, store)
+                answers = start_reader(tasks, store)
                 await anyio.wait_all_tasks_blocked()
                 server.kill()
                 await events.wait_for("store.degraded")
@@ -209,13 +202,13 @@ async def test_reader_waiting_at_the_end_of_an_outage_gets_later_actions(
     server: Server, events: Events
 ) -> None:
     async with open_store(server.url) as here, open_store(server.url) as there:
-        await here.renders.put(render("r1"))
+        await here.renders.put(stored_render("r1"))
 
         with anyio.fail_after(SOON_S):
             server.kill()
             await events.wait_for("store.degraded")
             async with anyio.create_task_group() as tasks:
-                answers = waiting(tasks, here)
+                answers = start_reader(tasks, here)
                 server.start()
                 while (here.mode(), there.mode()) != ("shared", "shared"):
                     events.all.clear()
@@ -229,13 +222,13 @@ async def test_waiting_reader_gets_actions_that_another_replica_queued_meanwhile
     server: Server, events: Events
 ) -> None:
     async with open_store(server.url) as here:
-        await here.renders.put(render("r1"))
+        await here.renders.put(stored_render("r1"))
 
         with anyio.fail_after(SOON_S):
             server.kill()
             await events.wait_for("store.degraded")
             async with anyio.create_task_group() as tasks:
-                answers = waiting(tasks, here)
+                answers = start_reader(tasks, here)
                 server.start()
                 async with open_store(server.url) as there:
                     await tap(there, 1)
@@ -248,7 +241,7 @@ async def test_actions_of_before_while_and_after_are_read_in_order(
 ) -> None:
     clock = Clock()
     async with open_store(server.url, clock=clock) as store:
-        await store.renders.put(render("r1"))
+        await store.renders.put(stored_render("r1"))
         for number in (1, 2):
             await tap(store, number)
         read = await store.actions.read("r1")
@@ -280,7 +273,7 @@ async def test_actions_queued_during_an_outage_are_read_in_every_replica(
     seqs: list[int] = []
     cursor = 0
     async with open_store(server.url) as here, open_store(server.url) as there:
-        await here.renders.put(render("r1"))
+        await here.renders.put(stored_render("r1"))
         server.freeze()
         for number in (1, 2, 3):
             await tap(here, number)
@@ -301,11 +294,11 @@ async def test_values_rejected_by_a_full_server_are_stored_locally(
     server: Server, events: Events
 ) -> None:
     async with open_store(server.url, bounds=Bounds(actions=2), clock=Clock()) as store:
-        await store.renders.put(render("r1"))
+        await store.renders.put(stored_render("r1"))
         await tap(store, 1)
         await tap(store, 2)
         server.freeze()
-        await store.renders.put(render("r2"))
+        await store.renders.put(stored_render("r2"))
         await tap(store, 3)
         assert events.names() == ["store.degraded"]
         server.thaw()
@@ -319,7 +312,7 @@ async def test_values_rejected_by_a_full_server_are_stored_locally(
 
 async def test_answer_lost_during_an_outage_is_given_again(server: Server, events: Events) -> None:
     async with open_store(server.url) as store:
-        await store.renders.put(render("r1"))
+        await store.renders.put(stored_render("r1"))
         server.kill()
         await tap(store, 1)
         await store.actions.read("r1")
@@ -338,7 +331,7 @@ async def test_server_that_returns_empty_loses_no_later_action(
     server: Server, events: Events
 ) -> None:
     async with open_store(server.url) as store:
-        await store.renders.put(render("r1"))
+        await store.renders.put(stored_render("r1"))
         for number in range(1, 4):
             await tap(store, number)
         _, cursor = await follow(store, 0)
@@ -347,11 +340,11 @@ async def test_server_that_returns_empty_loses_no_later_action(
             server.start()
             await events.wait_for("store.recovered")
 
-        waiting = await store.actions.read("r1", after=cursor, timeout_s=0.0)
+        start_reader = await store.actions.read("r1", after=cursor, timeout_s=0.0)
         await tap(store, 4)
-        seqs, _ = await follow(store, waiting.next)
+        seqs, _ = await follow(store, start_reader.next)
 
-    assert waiting.status == "timeout"
+    assert start_reader.status == "timeout"
     assert seqs == [4]
 
 
@@ -372,10 +365,10 @@ async def test_read_only_server_counts_as_away(server: Server, events: Events) -
     with server.client() as client:
         client.config_set("maxmemory", 1)
     async with open_store(server.url) as store:
-        await store.renders.put(render("r1"))
+        await store.renders.put(stored_render("r1"))
 
         assert store.mode() == "degraded"
-        assert await store.renders.get("r1") == render("r1")
+        assert await store.renders.get("r1") == stored_render("r1")
 
     assert events.names() == ["store.degraded"]
 
@@ -384,12 +377,12 @@ async def test_draining_reaches_waiting_readers_while_the_server_is_away(
     server: Server, events: Events
 ) -> None:
     async with open_store(server.url) as store:
-        await store.renders.put(render("r1"))
+        await store.renders.put(stored_render("r1"))
         server.kill()
 
         with anyio.fail_after(SOON_S):
             async with anyio.create_task_group() as tasks:
-                answers = waiting(tasks, store)
+                answers = start_reader(tasks, store)
                 await events.wait_for("store.degraded")
                 store.actions.drain()
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.system.server.store.replicas import render
+from tests.system.server.store.replicas import stored_render
 from widgetd.base.system import Clock
 from widgetd.server.store.contract import Bounds
 from widgetd.server.store.factory import local_store
@@ -22,7 +22,7 @@ async def test_renders_actions_answers_and_limits_outlive_a_step_of_the_clock(
     now_s = time.time()
     monkeypatch.setattr(Clock, "wall_s", staticmethod(lambda: now_s))
     store = local_store(Bounds(rate_per_s=0.001, burst=1))
-    await store.renders.put(render("r1"))
+    await store.renders.put(stored_render("r1"))
     await store.renders.replace("r1", lambda one: replace(one, text="2"))
     await store.actions.append("r1", "a", {}, idempotency_key="k")
     await store.idempotency.remember("key", {"done": 1})

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from tests.system.server.store.replicas import render, replicas
+from tests.system.server.store.replicas import replicas, stored_render
 from tests.system.server.store.server import Server
 from widgetd.base.errors import ConfigError
 from widgetd.base.extras import install_advice
@@ -14,10 +14,10 @@ from widgetd.server.store.factory import open_store
 
 async def test_store_without_a_url_is_local_to_the_process() -> None:
     async with open_store() as store:
-        await store.renders.put(render())
+        await store.renders.put(stored_render())
 
         assert store.mode() == "local"
-        assert await store.renders.get("r1") == render()
+        assert await store.renders.get("r1") == stored_render()
 
 
 async def test_store_with_a_url_is_shared(shared_server: Server) -> None:
@@ -29,7 +29,7 @@ async def test_two_prefixes_on_one_server_are_separate(
     shared_server: Server,
 ) -> None:
     async with replicas(shared_server) as one, replicas(shared_server) as other:
-        await one.here.renders.put(render())
+        await one.here.renders.put(stored_render())
 
         assert await other.here.renders.get("r1") is None
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.system.server.store.replicas import Replicas, render, replicas
+from tests.system.server.store.replicas import Replicas, replicas, stored_render
 from tests.system.server.store.server import Server
 from widgetd.server.render.envelope import RenderMark, encode_render, envelope_schema
 from widgetd.server.store.contract import StoredRender
@@ -17,7 +17,7 @@ from widgetd.server.store.factory import Store
 
 
 async def test_render_is_found_unchanged_in_every_replica(backend: Server | None) -> None:
-    stored = render(
+    stored = stored_render(
         tree={"type": "Card", "children": [{"type": "Text", "value": "Zürich ✈"}]},
         text="Pan Am 845: Zürich to Boston",
         data={"uiType": "flight-tracker"},
@@ -41,7 +41,7 @@ async def test_render_is_found_unchanged_in_every_replica(backend: Server | None
 
 
 def test_metadata_of_a_render_matches_the_public_type() -> None:
-    full = render(
+    full = stored_render(
         generation="0123456789abcdef",
         digest="f" * 32,
         duration_ms=0.4,
@@ -58,7 +58,7 @@ def test_metadata_of_a_render_matches_the_public_type() -> None:
     )
 
     public: dict[str, Any] = {}
-    for one in (render(), full):
+    for one in (stored_render(), full):
         public = orjson.loads(encode_render(one, is_for_page=True))
         assert RenderMark.model_validate(public).wire() == public
     assert "press" not in orjson.loads(encode_render(full))
@@ -72,8 +72,8 @@ async def test_unknown_render_is_not_found(backend: Server | None) -> None:
 
 async def test_render_never_changes(backend: Server | None) -> None:
     async with replicas(backend) as both:
-        await both.here.renders.put(render(text="first"))
-        await both.here.renders.put(render(text="second"))
+        await both.here.renders.put(stored_render(text="first"))
+        await both.here.renders.put(stored_render(text="second"))
 
         stored = await both.there.renders.get("r1")
 
@@ -84,7 +84,7 @@ async def test_render_never_changes(backend: Server | None) -> None:
 async def test_oldest_render_is_evicted_above_the_limit(backend: Server | None) -> None:
     async with replicas(backend, renders=2) as both:
         for render_id in ("r3", "r2", "r1"):
-            await both.here.renders.put(render(render_id))
+            await both.here.renders.put(stored_render(render_id))
 
         for store in (both.here, both.there):
             assert await store.renders.get("r3") is None
@@ -97,7 +97,7 @@ async def test_oldest_renders_are_evicted_above_the_total_size(
 ) -> None:
     async with replicas(backend, render_bytes=100_000) as both:
         for render_id, size_bytes in (("r1", 40_000), ("r2", 40_000), ("r3", 60_000)):
-            await both.here.renders.put(render(render_id, size_bytes=size_bytes))
+            await both.here.renders.put(stored_render(render_id, size_bytes=size_bytes))
 
         for store in (both.here, both.there):
             assert await store.renders.get("r1") is None
@@ -107,8 +107,8 @@ async def test_oldest_renders_are_evicted_above_the_total_size(
 
 async def test_render_above_the_total_size_is_not_stored(backend: Server | None) -> None:
     async with replicas(backend, render_bytes=100_000) as both:
-        await both.here.renders.put(render("large", size_bytes=100_001))
-        await both.here.renders.put(render("small", size_bytes=100_000))
+        await both.here.renders.put(stored_render("large", size_bytes=100_001))
+        await both.here.renders.put(stored_render("small", size_bytes=100_000))
 
         for store in (both.here, both.there):
             assert await store.renders.get("large") is None
@@ -119,8 +119,8 @@ async def test_render_above_the_total_size_evicts_none_of_its_owner(
     backend: Server | None,
 ) -> None:
     async with replicas(backend, render_bytes=100_000) as both:
-        await both.here.renders.put(render("mine", size_bytes=40_000))
-        await both.here.renders.put(render("large", size_bytes=100_001))
+        await both.here.renders.put(stored_render("mine", size_bytes=40_000))
+        await both.here.renders.put(stored_render("large", size_bytes=100_001))
 
         for store in (both.here, both.there):
             assert await store.renders.get("mine") is not None
@@ -128,7 +128,7 @@ async def test_render_above_the_total_size_evicts_none_of_its_owner(
 
 async def test_render_expires(backend: Server | None) -> None:
     async with replicas(backend, render_ttl_s=60.0) as both:
-        await both.here.renders.put(render())
+        await both.here.renders.put(stored_render())
 
         both.later(59.0)
         assert await both.here.renders.get("r1") is not None
@@ -141,7 +141,7 @@ async def test_copy_in_another_replica_lives_no_longer_than_the_render(
     backend: Server | None,
 ) -> None:
     async with replicas(backend, render_ttl_s=60.0) as both:
-        await both.here.renders.put(render())
+        await both.here.renders.put(stored_render())
         both.later(50.0)
         assert await both.there.renders.get("r1") is not None
 
@@ -152,12 +152,12 @@ async def test_copy_in_another_replica_lives_no_longer_than_the_render(
 
 async def test_expired_render_occupies_no_room(backend: Server | None) -> None:
     async with replicas(backend, renders=3, render_bytes=100_000, render_ttl_s=60.0) as both:
-        await both.here.renders.put(render("old", size_bytes=60_000))
+        await both.here.renders.put(stored_render("old", size_bytes=60_000))
         both.later(30.0)
-        await both.here.renders.put(render("mid", size_bytes=10_000))
+        await both.here.renders.put(stored_render("mid", size_bytes=10_000))
         both.later(30.0)
-        await both.here.renders.put(render("old", size_bytes=60_000))
-        await both.here.renders.put(render("new", size_bytes=30_000))
+        await both.here.renders.put(stored_render("old", size_bytes=60_000))
+        await both.here.renders.put(stored_render("new", size_bytes=30_000))
 
         for store in (both.here, both.there):
             for render_id in ("old", "mid", "new"):
@@ -189,7 +189,7 @@ async def test_principal_below_an_equal_share_loses_nothing_to_a_flood(
 ) -> None:
     async with replicas(backend, renders=12, render_bytes=1_000_000) as both:
         mine = [
-            render(f"{owner}{number}", owner=owner, size_bytes=83_000)
+            stored_render(f"{owner}{number}", owner=owner, size_bytes=83_000)
             for number in range(4)
             for owner in OWNERS[:2]
         ]
@@ -197,7 +197,7 @@ async def test_principal_below_an_equal_share_loses_nothing_to_a_flood(
             await both.here.renders.put(each)
         for number in range(50):
             store = (both.here, both.there)[number % 2]
-            await store.renders.put(render(f"flood{number}", owner="cy", **flood))
+            await store.renders.put(stored_render(f"flood{number}", owner="cy", **flood))
 
         assert (
             await find_kept(both.here, mine)
@@ -210,8 +210,8 @@ async def test_single_principal_may_use_all_the_room_and_gives_it_back(
     backend: Server | None,
 ) -> None:
     async with replicas(backend, renders=6) as both:
-        anns = [render(f"ann{number}", owner="ann") for number in range(6)]
-        bobs = [render(f"bob{number}", owner="bob") for number in range(6)]
+        anns = [stored_render(f"ann{number}", owner="ann") for number in range(6)]
+        bobs = [stored_render(f"bob{number}", owner="bob") for number in range(6)]
         for each in anns:
             await both.here.renders.put(each)
         assert len(await find_kept(both.here, anns)) == 6
@@ -228,9 +228,9 @@ async def test_expired_entries_make_room_before_any_other(
 ) -> None:
     async with replicas(backend, renders=4, render_ttl_s=60.0) as both:
         for number in range(3):
-            await both.here.renders.put(render(f"old{number}", owner="ann"))
+            await both.here.renders.put(stored_render(f"old{number}", owner="ann"))
         both.later(61.0)
-        new = [render(f"new{number}", owner="bob") for number in range(4)]
+        new = [stored_render(f"new{number}", owner="bob") for number in range(4)]
         for each in new:
             await both.here.renders.put(each)
 
@@ -254,7 +254,7 @@ def test_principal_below_an_equal_share_never_loses_anything(
         async with replicas(backend, renders=most, render_bytes=most_bytes) as both:
             had: dict[str, StoredRender] = {}
             for owner, size_bytes, key in puts:
-                put = render(f"{owner}{key}", owner=owner, size_bytes=size_bytes)
+                put = stored_render(f"{owner}{key}", owner=owner, size_bytes=size_bytes)
                 await both.here.renders.put(put)
                 all_of_it = {**had, put.id: had.get(put.id, put)}
                 survivors = set(await standing(both, all_of_it.values()))

@@ -19,7 +19,7 @@ from redis import Redis, ResponseError
 
 from tests.support.daemons import serving
 from tests.support.logs import captured_logs
-from tests.system.server.store.replicas import Replicas, render, replicas
+from tests.system.server.store.replicas import Replicas, replicas, stored_render
 from tests.system.server.store.server import Server
 from tests.system.server.web.asking import ask
 from widgetd.server.store.contract import Awaited
@@ -143,7 +143,7 @@ def spoil(both: Replicas, key: bytes, put: Put, *, replace: bool) -> None:
 
 async def use_all(both: Replicas) -> None:
     """Write a value to every key."""
-    await both.here.renders.put(render("r1"))
+    await both.here.renders.put(stored_render("r1"))
     await both.here.actions.append("r1", "tap", 0, idempotency_key="first")
     await both.here.idempotency.remember("k", {"seat": "12A"})
     await both.here.limits.take("ann")
@@ -152,11 +152,11 @@ async def use_all(both: Replicas) -> None:
 async def everything_works(both: Replicas, number: int) -> None:
     """Use every part of the store in both replicas, and read it back."""
     new, here, there = f"new{number}", both.here, both.there
-    await here.renders.put(render(new))
-    assert await there.renders.get(new) == render(new)
-    assert await there.renders.get("r1") in (render("r1"), None)
-    await there.renders.put(render("r1"))
-    assert await there.renders.get("r1") == render("r1")
+    await here.renders.put(stored_render(new))
+    assert await there.renders.get(new) == stored_render(new)
+    assert await there.renders.get("r1") in (stored_render("r1"), None)
+    await there.renders.put(stored_render("r1"))
+    assert await there.renders.get("r1") == stored_render("r1")
 
     assert await here.idempotency.remember(new, {"new": number}) == {"new": number}
     assert await there.idempotency.recall(new) == {"new": number}
@@ -220,7 +220,7 @@ async def test_replicas_that_meet_it_at_the_same_time_make_room_once(
     shared_server: Server, place: int
 ) -> None:
     async def use(store: Store, number: int) -> None:
-        await store.renders.put(render(f"r{number}"))
+        await store.renders.put(stored_render(f"r{number}"))
         await store.actions.append("r1", "tap", number, idempotency_key=f"{number}")
         await store.actions.read("r1", timeout_s=0.0)
         await store.idempotency.remember("k", {})
@@ -251,7 +251,7 @@ async def waiting_for_a_tap(both: Replicas) -> AsyncIterator[bytes]:
     Yields the key of the stream that tells the replicas of actions.
     """
     [stream] = [key for key in keys_of(both) if key.endswith(STREAM)]
-    await both.here.renders.put(render("r1"))
+    await both.here.renders.put(stored_render("r1"))
     answers: list[Awaited] = []
 
     async def wait() -> None:
@@ -300,7 +300,7 @@ async def test_skipped_entries_are_counted_logged_once_and_affect_no_other(
     ]
     with captured_logs() as events:
         async with replicas(shared_server, actions=64) as both:
-            await both.here.renders.put(render("r1"))
+            await both.here.renders.put(stored_render("r1"))
             with shared_server.client() as client:
                 for number, entry in enumerate(entries):
                     await both.here.actions.append("r1", "tap", number, idempotency_key=f"{number}")
@@ -327,13 +327,13 @@ async def test_render_of_a_newer_release_with_unknown_fields_is_found(
     shared_server: Server,
 ) -> None:
     async with replicas(shared_server) as both:
-        await both.here.renders.put(render("r1"))
+        await both.here.renders.put(stored_render("r1"))
         with shared_server.client() as client:
             key = f"{{{both.prefix}:1}}:renders:value:r1"
             known = orjson.loads(client.get(key) or b"")
             client.set(key, orjson.dumps(known | {"newer": [1]}), ex=60)
 
-        assert await both.there.renders.get("r1") == render("r1")
+        assert await both.there.renders.get("r1") == stored_render("r1")
         assert both.there.skipped() == 0
 
 
@@ -399,7 +399,7 @@ async def test_render_with_missing_fields_is_skipped(
     shared_server: Server, lacking: str, other: object
 ) -> None:
     async with replicas(shared_server) as both:
-        await both.here.renders.put(render("r1"))
+        await both.here.renders.put(stored_render("r1"))
         with shared_server.client() as client:
             key = f"{{{both.prefix}:1}}:renders:value:r1"
             known = orjson.loads(client.get(key) or b"")

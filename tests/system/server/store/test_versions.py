@@ -8,7 +8,7 @@ from dataclasses import replace
 import anyio
 import pytest
 
-from tests.system.server.store.replicas import render, replicas
+from tests.system.server.store.replicas import replicas, stored_render
 from tests.system.server.store.server import Server
 from widgetd.base.errors import CallError
 from widgetd.server.store.contract import Bounds, StoredRender
@@ -23,7 +23,7 @@ async def test_version_replaces_the_previous_one_in_every_replica(
     backend: Server | None,
 ) -> None:
     async with replicas(backend) as both:
-        await both.here.renders.put(render(text="first", owner="alice"))
+        await both.here.renders.put(stored_render(text="first", owner="alice"))
         assert await both.there.renders.get("r1") is not None  # which keeps a copy
 
         second = await both.here.renders.replace("r1", says("second"))
@@ -44,7 +44,7 @@ async def test_version_after_an_outdated_one_is_refused(
     backend: Server | None,
 ) -> None:
     async with replicas(backend) as both:
-        await both.here.renders.put(render(text="first"))
+        await both.here.renders.put(stored_render(text="first"))
         await both.here.renders.replace("r1", says("second"), after=1)
 
         with pytest.raises(CallError, match="expected 2, the newest version") as refused:
@@ -60,7 +60,7 @@ async def test_versions_of_the_same_instant_are_ordered(
     backend: Server | None,
 ) -> None:
     async with replicas(backend) as both:
-        await both.here.renders.put(render())
+        await both.here.renders.put(stored_render())
         numbers: list[int] = []
 
         async def once(store: Store, text: str) -> None:
@@ -86,7 +86,7 @@ async def test_expired_value_is_not_replaced(backend: Server | None) -> None:
 
 async def test_version_lives_as_long_as_a_new_render(backend: Server | None) -> None:
     async with replicas(backend, render_ttl_s=100) as both:
-        await both.here.renders.put(render())
+        await both.here.renders.put(stored_render())
         both.later(90)
         await both.here.renders.replace("r1", says("second"))
         both.later(90)
@@ -98,7 +98,7 @@ async def test_version_lives_as_long_as_a_new_render(backend: Server | None) -> 
 
 async def test_versions_per_second_are_limited_across_replicas(backend: Server | None) -> None:
     async with replicas(backend, versions_per_s=4) as both:
-        await both.here.renders.put(render())
+        await both.here.renders.put(stored_render())
         for store in (both.here, both.there) * 2:
             await store.renders.replace("r1", says("soon"))
 
@@ -116,7 +116,7 @@ async def test_waiting_reader_gets_the_newest_version_from_any_replica(
     backend: Server | None,
 ) -> None:
     async with replicas(backend) as both:
-        await both.here.renders.put(render())
+        await both.here.renders.put(stored_render())
         states: list[str] = []
         generations: list[object] = []
 
@@ -144,8 +144,8 @@ async def test_ten_thousand_versions_take_the_room_of_one() -> None:
     store = local_store(
         Bounds(render_bytes=3_000, render_ttl_s=1e9), clock=lambda: float(next(clock))
     )
-    await store.renders.put(render(text="other", render_id="r0"))
-    await store.renders.put(render())
+    await store.renders.put(stored_render(text="other", render_id="r0"))
+    await store.renders.put(stored_render())
 
     for at in range(10_000):
         await store.renders.replace("r1", says(f"{at:05}"))

@@ -21,7 +21,7 @@ from tests.system.server.store.receiver import (
     receiving,
     receiving_slowly,
 )
-from tests.system.server.store.replicas import Clock, render
+from tests.system.server.store.replicas import Clock, stored_render
 from widgetd.base.errors import ConfigError
 from widgetd.server.store.delivery.addresses import is_public
 from widgetd.server.store.delivery.forward import Forwarder
@@ -41,7 +41,7 @@ def hook_of(receiver: Receiver, *, secret: str = SECRET, **more: Any) -> Webhook
 @asynccontextmanager
 async def forwarding(hook: Webhook) -> AsyncIterator[Forwarder]:
     forwarder = Forwarder(local_store(clock=Clock()), hook, clock=Clock())
-    await forwarder.store.renders.put(render("r1"))
+    await forwarder.store.renders.put(stored_render("r1"))
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(forwarder.forward)
         yield forwarder

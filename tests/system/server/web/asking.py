@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Mapping
+from typing import Any
 
 import httpx2
 
-PATIENCE_S = 60
+from tests.support.daemons import PATIENCE_S
 
 
 async def ask(url: str, path: str, *, method: str = "GET", **headers: str) -> httpx2.Response:
@@ -22,6 +23,12 @@ async def ask(url: str, path: str, *, method: str = "GET", **headers: str) -> ht
     fields = {name.replace("_", "-"): value for name, value in headers.items()}
     async with httpx2.AsyncClient(timeout=PATIENCE_S) as client:
         return await client.request(method, url.removesuffix("/mcp") + path, headers=fields)
+
+
+async def status(url: str) -> dict[str, Any]:
+    """Return the daemon's description of itself."""
+    report: dict[str, Any] = (await ask(url, "/status")).json()
+    return report
 
 
 async def put(

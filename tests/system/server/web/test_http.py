@@ -20,13 +20,13 @@ from widgetd.server.mcp.builtin import CORE_TOOLS
 TOOL = "search_widgets"
 
 
-def fill(folder: Path, *names: str) -> None:
+def write_files(folder: Path, *names: str) -> None:
     for name in names:
         (folder / f"{name}.widget").write_text(widget_file(name))
 
 
 async def test_prepared_list_equals_the_sdks_answer(tmp_path: Path) -> None:
-    fill(tmp_path, "A", "B", "C")
+    write_files(tmp_path, "A", "B", "C")
     async with serving(tmp_path) as url:
         ready = await exchange(url, *modern_request(url, "tools/list"))
         head, body = modern_request(url, "tools/list")
@@ -128,7 +128,7 @@ async def test_oversized_message_is_refused(tmp_path: Path) -> None:
 
 
 async def test_probes_report_the_served_generation(tmp_path: Path) -> None:
-    fill(tmp_path, "A")
+    write_files(tmp_path, "A")
     (tmp_path / "Broken.widget").write_text("{")
     async with serving(tmp_path) as url:
         base = url.removesuffix("/mcp")
@@ -151,7 +151,7 @@ async def test_client_that_never_reads_delays_no_other(tmp_path: Path) -> None:
         await stuck.send(b"".join(modern_request(url, "subscriptions/listen", listen)))
         for number in range(30):
             notifications = other.notifications
-            fill(tmp_path, f"W{number}")
+            write_files(tmp_path, f"W{number}")
             await other.wait_for_more_than(notifications)
             assert not (await other.call(f"w{number}", who="Ada")).is_error
 
@@ -161,7 +161,7 @@ async def test_vanished_client_is_forgotten(tmp_path: Path) -> None:
         async with connect_client(url, "legacy") as client:
             await client.tools()
         async with connect_client(url, "legacy") as other:
-            fill(tmp_path, "A")
+            write_files(tmp_path, "A")
             await other.lists("a")
 
             assert (await other.call("a", who="Ada")).structured_content == greeting("Hello", "Ada")
@@ -173,10 +173,10 @@ async def test_clients_of_both_eras_hear_of_one_change_once(tmp_path: Path) -> N
         connect_client(url, "legacy") as legacy,
         connect_client(url, "modern") as modern,
     ):
-        fill(tmp_path, "A")
+        write_files(tmp_path, "A")
         for client in (legacy, modern):
             await client.lists("a")
-        fill(tmp_path, "B")
+        write_files(tmp_path, "B")
         for client in (legacy, modern):
             await client.lists("b")
         with anyio.move_on_after(0.3):

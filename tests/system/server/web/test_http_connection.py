@@ -20,7 +20,7 @@ from starlette.types import Receive, Scope, Send
 
 from tests.support.daemons import needs_wings, serving
 from tests.support.logs import captured_logs
-from tests.support.sockets import PATIENCE_S, answer, connect, exchange, modern_request
+from tests.support.sockets import PATIENCE_S, connect, exchange, modern_request, read_response
 from tests.support.widgets import widget_file
 from tests.system.server.web.asking import ask
 from widgetd.server.web.http_server import HttpServer, bind, most_connections, url_of
@@ -113,7 +113,7 @@ async def test_slow_request_within_the_limits_is_answered(tmp_path: Path) -> Non
                 await stream.send(ALIVE[:20])
                 await stream.send(ALIVE[20:])
                 with anyio.fail_after(PATIENCE_S):
-                    assert (await answer(stream))[0] == 200
+                    assert (await read_response(stream))[0] == 200
 
     assert status == 200
 

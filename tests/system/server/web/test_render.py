@@ -25,7 +25,7 @@ ROWS = (
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def rows_folder(tmp_path: Path) -> Path:
     (tmp_path / "Greeting.widget").write_text(widget_file())
     schema = {"type": "object", "properties": {"rows": {"type": "array"}}, "required": ["rows"]}
     rows = widget_file("Rows", schema=schema, template=ROWS)
@@ -50,8 +50,8 @@ async def post(
     return status, json.loads(answer) if answer[:1] == b"{" else answer
 
 
-async def test_render_from_a_backend_is_shown_by_its_id(folder: Path) -> None:
-    async with serving(folder) as url, connect_client(url, "modern") as model:
+async def test_render_from_a_backend_is_shown_by_its_id(rows_folder: Path) -> None:
+    async with serving(rows_folder) as url, connect_client(url, "modern") as model:
         status, rendered = await post(url, "/render/greeting", b'{"who":"Ada"}')
         result = await model.call("show_render", render_id=rendered["renderId"])
         read = await model.client.read_resource(rendered["uri"])
@@ -102,9 +102,9 @@ async def test_render_from_a_backend_is_shown_by_its_id(folder: Path) -> None:
     ],
 )
 async def test_unrenderable_call_is_refused_with_a_code_and_a_path(
-    folder: Path, path: str, body: bytes, status: int, error: tuple[str, str, str]
+    rows_folder: Path, path: str, body: bytes, status: int, error: tuple[str, str, str]
 ) -> None:
-    async with serving(folder) as url:
+    async with serving(rows_folder) as url:
         got, answer = await post(url, path, body)
 
     assert got == status
@@ -112,8 +112,8 @@ async def test_unrenderable_call_is_refused_with_a_code_and_a_path(
     assert (problem["code"], problem["path"], problem["message"]) == error
 
 
-async def test_backend_replaces_its_own_render(folder: Path) -> None:
-    async with serving(folder) as url, connect_client(url, "modern") as model:
+async def test_backend_replaces_its_own_render(rows_folder: Path) -> None:
+    async with serving(rows_folder) as url, connect_client(url, "modern") as model:
         _, rendered = await post(url, "/render/greeting", b'{"who":"Ada"}')
         place = f"/render/greeting/{rendered['renderId']}"
         response = await post(url, f"{place}?after=1&note=Welcome%20back.", b'{"who":"Grace"}')
@@ -145,9 +145,9 @@ async def test_backend_replaces_its_own_render(folder: Path) -> None:
     ],
 )
 async def test_invalid_update_is_refused_with_a_code_and_a_path(
-    folder: Path, place: str, body: bytes, status: int, error: tuple[str, str]
+    rows_folder: Path, place: str, body: bytes, status: int, error: tuple[str, str]
 ) -> None:
-    async with serving(folder) as url:
+    async with serving(rows_folder) as url:
         _, rendered = await post(url, "/render/greeting", b'{"who":"Ada"}')
         got, answer = await post(url, "/render/" + place.replace("ID", rendered["renderId"]), body)
 
@@ -155,8 +155,8 @@ async def test_invalid_update_is_refused_with_a_code_and_a_path(
     assert (answer["error"]["code"], answer["error"]["path"]) == error
 
 
-async def test_invalid_json_body_is_refused(folder: Path) -> None:
-    async with serving(folder) as url:
+async def test_invalid_json_body_is_refused(rows_folder: Path) -> None:
+    async with serving(rows_folder) as url:
         status, answer = await post(url, "/render/greeting", b"who=Ada")
 
     assert status == 400
@@ -168,9 +168,9 @@ async def test_invalid_json_body_is_refused(folder: Path) -> None:
     [({"host": "evil.example"}, 421), ({"origin": "https://evil.example"}, 403)],
 )
 async def test_page_of_another_site_renders_nothing(
-    folder: Path, headers: dict[str, str], status: int
+    rows_folder: Path, headers: dict[str, str], status: int
 ) -> None:
-    async with serving(folder) as url:
+    async with serving(rows_folder) as url:
         got, _ = await post(url, "/render/greeting", b'{"who":"Ada"}', headers)
 
     assert got == status
@@ -187,8 +187,10 @@ def bearing(token: str) -> dict[str, str]:
     return {"authorization": f"Bearer {token}"}
 
 
-async def test_backend_renders_with_a_token_where_one_is_needed(folder: Path, tokens: Path) -> None:
-    async with serving(folder, token_file=tokens) as url:
+async def test_backend_renders_with_a_token_where_one_is_needed(
+    rows_folder: Path, tokens: Path
+) -> None:
+    async with serving(rows_folder, token_file=tokens) as url:
         answers = [
             await post(url, "/render/greeting", b'{"who":"Ada"}', headers)
             for headers in ({}, bearing(READER), bearing(BACKEND))
@@ -200,8 +202,10 @@ async def test_backend_renders_with_a_token_where_one_is_needed(folder: Path, to
     )
 
 
-async def test_body_of_an_unauthenticated_request_is_not_read(folder: Path, tokens: Path) -> None:
-    async with serving(folder, token_file=tokens, rate=0.001, burst=1) as url:
+async def test_body_of_an_unauthenticated_request_is_not_read(
+    rows_folder: Path, tokens: Path
+) -> None:
+    async with serving(rows_folder, token_file=tokens, rate=0.001, burst=1) as url:
         answers = [
             await post(url, path, b"", headers, announced=1_000_000)
             for path, headers in (
@@ -215,9 +219,12 @@ async def test_body_of_an_unauthenticated_request_is_not_read(folder: Path, toke
     assert [status for status, _ in answers] == [401, 403, 404, 429]
 
 
-async def test_rate_limited_render_is_answered_with_the_time_to_retry(folder: Path) -> None:
+async def test_rate_limited_render_is_answered_with_the_time_to_retry(rows_folder: Path) -> None:
     body = b'{"who":"Ada"}'
-    async with serving(folder, rate=0.4, burst=1) as url, httpx2.AsyncClient(timeout=30) as client:
+    async with (
+        serving(rows_folder, rate=0.4, burst=1) as url,
+        httpx2.AsyncClient(timeout=30) as client,
+    ):
         where = url.replace("/mcp", "/render/greeting")
         answers = [await client.post(where, content=body) for _ in range(2)]
 
@@ -227,10 +234,10 @@ async def test_rate_limited_render_is_answered_with_the_time_to_retry(folder: Pa
 
 
 @pytest.mark.parametrize("profile", ["chatkit", "split"])
-async def test_large_tree_is_linked_and_readable(folder: Path, profile: str) -> None:
+async def test_large_tree_is_linked_and_readable(rows_folder: Path, profile: str) -> None:
     rows = [f"row {number}" for number in range(100)]
     async with (
-        serving(folder, inline_max_bytes=1000, profile=profile) as url,
+        serving(rows_folder, inline_max_bytes=1000, profile=profile) as url,
         connect_client(url, "modern") as model,
     ):
         small = await model.call("rows", rows=["one"])

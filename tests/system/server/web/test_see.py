@@ -45,7 +45,7 @@ ORIGIN = "http://127.0.0.1"
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def button_folder(tmp_path: Path) -> Path:
     widgets = tmp_path / "widgets"
     widgets.mkdir()
     (widgets / "go.widget").write_text(widget_file("Go", template=BUTTON))
@@ -99,8 +99,8 @@ async def named_client(url: str, name: str) -> AsyncIterator[Client]:
 
 
 @pytest.mark.parametrize("era", ["legacy", "modern"])
-async def test_press_at_an_address_ends_a_waiting_call_once(folder: Path, era: Any) -> None:
-    async with serving(folder) as url, connect_client(url, era) as client:
+async def test_press_at_an_address_ends_a_waiting_call_once(button_folder: Path, era: Any) -> None:
+    async with serving(button_folder) as url, connect_client(url, era) as client:
         result = await client.call("go", who="Ada")
         browser = Browser(url, address_of(result))
         render_id = browser.page.rpartition("/")[2]
@@ -124,8 +124,8 @@ async def test_press_at_an_address_ends_a_waiting_call_once(folder: Path, era: A
     assert [press["structuredContent"]["status"] for press in presses] == ["accepted"] * 2
 
 
-async def test_page_calls_three_tools_for_its_own_render_alone(folder: Path) -> None:
-    async with serving(folder) as url, connect_client(url, "modern") as client:
+async def test_page_calls_three_tools_for_its_own_render_alone(button_folder: Path) -> None:
+    async with serving(button_folder) as url, connect_client(url, "modern") as client:
         mine, other = [address_of(await client.call("go", who=who)) for who in ("Ada", "Bob")]
         browser = Browser(url, mine)
         refused = [await browser.call(tool) for tool in ("go", "update_render", "search_widgets")]
@@ -185,10 +185,10 @@ async def test_foreign_expired_and_senseless_addresses_get_one_answer() -> None:
     assert f"Path=/see/{owner.page.rpartition('/')[2]}" in cookie
 
 
-async def test_address_ends_with_the_token_it_was_made_for(folder: Path) -> None:
-    tokens = folder.parent / "tokens"
+async def test_address_ends_with_the_token_it_was_made_for(button_folder: Path) -> None:
+    tokens = button_folder.parent / "tokens"
     async with (
-        serving(folder, token_file=tokens) as url,
+        serving(button_folder, token_file=tokens) as url,
         connect_client(url, "modern", ADA) as ada,
     ):
         browser = Browser(url, address_of(await ada.call("go", who="Ada")))
@@ -202,10 +202,10 @@ async def test_address_ends_with_the_token_it_was_made_for(folder: Path) -> None
     assert before.status_code == 200
 
 
-async def test_first_browser_has_the_controls_beyond_this_machine(folder: Path) -> None:
-    tokens = folder.parent / "tokens"
+async def test_first_browser_has_the_controls_beyond_this_machine(button_folder: Path) -> None:
+    tokens = button_folder.parent / "tokens"
     public = {"public_url": PUBLIC, "token_file": tokens}
-    async with serving(folder, **public) as url, connect_client(url, "modern", ADA) as ada:
+    async with serving(button_folder, **public) as url, connect_client(url, "modern", ADA) as ada:
         address = address_of(await ada.call("go", who="Ada"))
         first, second = Browser(url, address), Browser(url, address)
         previewed = await Browser(url, address).get()
@@ -224,9 +224,9 @@ async def test_first_browser_has_the_controls_beyond_this_machine(folder: Path) 
     assert elsewhere["controls"]
 
 
-async def test_clients_that_draw_get_no_address(folder: Path) -> None:
+async def test_clients_that_draw_get_no_address(button_folder: Path) -> None:
     addresses: dict[str, bool] = {}
-    async with serving(folder) as url:
+    async with serving(button_folder) as url:
         for name in HOSTS:
             async with named_client(url, name) as client:
                 result = await client.call_tool("go", {"who": "Ada"})
@@ -234,19 +234,22 @@ async def test_clients_that_draw_get_no_address(folder: Path) -> None:
     assert addresses == {name: not host.draws for name, host in HOSTS.items()}
 
 
-async def test_operator_turns_addresses_off(folder: Path) -> None:
-    async with serving(folder, links="never") as url, connect_client(url, "modern") as client:
+async def test_operator_turns_addresses_off(button_folder: Path) -> None:
+    async with (
+        serving(button_folder, links="never") as url,
+        connect_client(url, "modern") as client,
+    ):
         result = await client.call("go", who="Ada")
         page = await Browser(url, f"{url}/see/{text(result).rpartition(' ')[2]}").get()
     assert text(result).endswith(f"Render: {page.url.path.rpartition('/')[2]}")
     assert page.status_code == 404
 
 
-async def test_ids_and_signatures_are_in_no_log(folder: Path) -> None:
-    audit, tokens = folder.parent / "audit.jsonl", folder.parent / "tokens"
+async def test_ids_and_signatures_are_in_no_log(button_folder: Path) -> None:
+    audit, tokens = button_folder.parent / "audit.jsonl", button_folder.parent / "tokens"
     with captured_logs() as events:
         async with (
-            serving(folder, token_file=tokens, access_log=True, audit=audit) as url,
+            serving(button_folder, token_file=tokens, access_log=True, audit=audit) as url,
             connect_client(url, "modern", ADA) as ada,
         ):
             browser = Browser(url, address_of(await ada.call("go", who="Ada")))
@@ -266,8 +269,8 @@ async def test_ids_and_signatures_are_in_no_log(folder: Path) -> None:
     ]
 
 
-async def test_stdio_serves_signed_addresses_until_the_client_leaves(folder: Path) -> None:
-    async with connect_client(over_stdio(folder), "modern") as client:
+async def test_stdio_serves_signed_addresses_until_the_client_leaves(button_folder: Path) -> None:
+    async with connect_client(over_stdio(button_folder), "modern") as client:
         address = address_of(await client.call("go", who="Ada"))
         origin = address.partition("/see/")[0]
         browser = Browser(f"{origin}/mcp", address)

@@ -45,7 +45,7 @@ KEYS = {
 """The keys of Studio's package in 47 of 64 exports; the other 17 lack the schema in JSON."""
 
 
-def draw(widget: Widget, arguments: Any) -> Any:
+def tree_or_error(widget: Widget, arguments: Any) -> Any:
     try:
         return widget.call(arguments).tree
     except (CallError, WidgetError) as error:
@@ -66,11 +66,11 @@ def compile_in_chatkit(template: str) -> Callable[[Any], Any]:
     definition = {"version": "1.0", "name": "x", "template": template}
     compiled = load_chatkit_widgets().WidgetTemplate(definition)
 
-    def draw(arguments: Any) -> Any:
+    def tree_or_error(arguments: Any) -> Any:
         built = compiled.build(json.loads(json.dumps(arguments, default=dict)))
         return tree(json.dumps(built.model_dump(mode="json", exclude_none=True)))
 
-    return draw
+    return tree_or_error
 
 
 def check_export(widget: Widget, folder: Path) -> bool:
@@ -240,7 +240,7 @@ def test_template_made_of_jsx_draws_the_same_as_the_jsx(view: str, tmp_path: Pat
         {"title": "a", "rows": []},
         {"title": "b", "done": True, "rows": [{"name": "a"}, {"name": "b"}]},
     ):
-        assert not differ(draw(again, arguments), draw(widget, arguments))
+        assert not differ(tree_or_error(again, arguments), tree_or_error(widget, arguments))
 
 
 @pytest.mark.parametrize(

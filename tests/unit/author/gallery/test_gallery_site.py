@@ -14,14 +14,14 @@ from widgetd.cli import main
 _ADDRESS = re.compile(r'(?:href|src|action)="([^"#?]+)')
 
 
-def build(folder: Path, *more: str) -> Path:
-    widgets, site = folder / "widgets", folder / "site"
+def build(site_folder: Path, *more: str) -> Path:
+    widgets, site = site_folder / "widgets", site_folder / "site"
     assert main(["build", str(widgets), "--output", str(site), *more]) == 0
     return site
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def site_folder(tmp_path: Path) -> Path:
     widgets = tmp_path / "widgets"
     widgets.mkdir()
     (widgets / "A.widget").write_text(widget_file("A"))
@@ -30,8 +30,8 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("base", ["/", "/deep/sub/"])
-def test_every_link_leads_to_a_file_at_any_base_path(folder: Path, base: str) -> None:
-    site = build(folder, "--base", base)
+def test_every_link_leads_to_a_file_at_any_base_path(site_folder: Path, base: str) -> None:
+    site = build(site_folder, "--base", base)
 
     pages = sorted(site.rglob("*.html"))
     addresses = {one for page in pages for one in _ADDRESS.findall(page.read_text())}
@@ -43,8 +43,8 @@ def test_every_link_leads_to_a_file_at_any_base_path(folder: Path, base: str) ->
         assert place.is_file() or (place / "index.html").is_file(), one
 
 
-def test_each_state_is_drawn_and_broken_files_are_named(folder: Path) -> None:
-    site = build(folder)
+def test_each_state_is_drawn_and_broken_files_are_named(site_folder: Path) -> None:
+    site = build(site_folder)
 
     document = json.loads((site / "w/a/states/sample.json").read_text())
     keys = {state["key"] for state in document["states"]}
@@ -53,20 +53,20 @@ def test_each_state_is_drawn_and_broken_files_are_named(folder: Path) -> None:
     assert document["renderId"] == ""
     index = (site / "index.html").read_text()
     assert "Broken.widget" in index
-    assert str(folder) not in index
+    assert str(site_folder) not in index
 
 
 def test_site_is_rewritten_and_overwrites_nothing_else(
-    folder: Path, capsys: pytest.CaptureFixture[str]
+    site_folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    site = build(folder)
-    (folder / "widgets/A.widget").unlink()
-    (folder / "widgets/B.widget").write_text(widget_file("B"))
-    build(folder)
-    other = folder / "other"
+    site = build(site_folder)
+    (site_folder / "widgets/A.widget").unlink()
+    (site_folder / "widgets/B.widget").write_text(widget_file("B"))
+    build(site_folder)
+    other = site_folder / "other"
     other.mkdir()
     (other / "mine").write_text("mine")
-    refused = main(["build", str(folder / "widgets"), "--output", str(other)])
+    refused = main(["build", str(site_folder / "widgets"), "--output", str(other)])
 
     assert [each.name for each in (site / "w").iterdir()] == ["b"]
     assert refused == 2
@@ -75,8 +75,8 @@ def test_site_is_rewritten_and_overwrites_nothing_else(
 
 
 @pytest.mark.parametrize("base", ["sub/", 'https://a.example/"', "/a b/"])
-def test_site_works_below_a_path(folder: Path, base: str) -> None:
-    site = folder / "site"
+def test_site_works_below_a_path(site_folder: Path, base: str) -> None:
+    site = site_folder / "site"
 
-    assert main(["build", str(folder / "widgets"), "-o", str(site), "--base", base]) == 2
+    assert main(["build", str(site_folder / "widgets"), "-o", str(site), "--base", base]) == 2
     assert not site.exists()

@@ -34,7 +34,9 @@ if inotify_watcher.AVAILABLE:
     FOLLOWERS["linux"] = inotify_watcher.follow
 
 
-async def silent(_root: Path, _hints: Hints, armed: Callable[[], None], _skipped: Skipped) -> None:
+async def follow_nothing(
+    _root: Path, _hints: Hints, armed: Callable[[], None], _skipped: Skipped
+) -> None:
     """Follow by events of which every one is lost, as those of another machine's writes are."""
     armed()
     await anyio.sleep_forever()

@@ -13,7 +13,7 @@ from widgetd.base.files.inside import read_inside, write_inside
 OUT = "it leads outside the folder"
 
 
-def code_of(folder: Path, name: str, limit_bytes: int = 100) -> str:
+def refusal_code(folder: Path, name: str, limit_bytes: int = 100) -> str:
     with pytest.raises(WidgetError) as raised:
         read_inside(folder, name, limit_bytes=limit_bytes)
     return raised.value.finding.code
@@ -35,7 +35,7 @@ def test_special_name_is_refused_for_reading_and_writing(name: str, tmp_path: Pa
     home.mkdir()
     (home / "a").write_bytes(b"x")
 
-    assert code_of(home, name) == "W1003"
+    assert refusal_code(home, name) == "W1003"
     with pytest.raises(WidgetError, match=OUT):
         write_inside(home, name, b"")
     assert [one.name for one in tmp_path.rglob("*")] == ["inside", "a"]
@@ -49,8 +49,8 @@ def test_link_leading_out_is_neither_read_nor_followed_to_write(tmp_path: Path) 
     (home / "file").symlink_to(outside / "secret")
     (home / "folder").symlink_to(outside)
 
-    assert code_of(home, "file") == "W1003"
-    assert code_of(home, "folder/secret") == "W1003"
+    assert refusal_code(home, "file") == "W1003"
+    assert refusal_code(home, "folder/secret") == "W1003"
     for name in ("folder/new", "folder/deeper/new"):
         with pytest.raises(WidgetError, match=OUT):
             write_inside(home, name, b"x")
@@ -72,7 +72,7 @@ def test_irregular_or_too_long_file_is_refused_unread(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     (tmp_path / "long").write_bytes(bytes(101))
 
-    assert [code_of(tmp_path, name) for name in ("pipe", "folder", "long")] == [
+    assert [refusal_code(tmp_path, name) for name in ("pipe", "folder", "long")] == [
         "W1001",
         "W1001",
         "W1002",

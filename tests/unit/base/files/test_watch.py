@@ -12,7 +12,7 @@ import anyio
 import anyio.to_thread
 import pytest
 
-from tests.unit.base.files.mirror import FOLLOWERS, silent
+from tests.unit.base.files.mirror import FOLLOWERS, follow_nothing
 from tests.unit.base.files.watching import Watched, watched
 from widgetd.base.files import watchfiles_watcher
 from widgetd.base.files.hints import Hints, Skipped
@@ -81,8 +81,8 @@ async def test_while_events_come_the_timer_rests_as_long_as_a_look_is_costly(
     costly = Hints()
     costly.cost_s = math.inf
     async with (
-        watched(tmp_path, silent, costly, poll_s=0.01) as large,
-        watched(tmp_path, silent, poll_s=0.01) as small,
+        watched(tmp_path, follow_nothing, costly, poll_s=0.01) as large,
+        watched(tmp_path, follow_nothing, poll_s=0.01) as small,
     ):
         await large.hinted_at_everything()
         for _ in range(20):

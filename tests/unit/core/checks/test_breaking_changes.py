@@ -10,14 +10,14 @@ from widgetd.core.checks.breaking_changes import find_breaking_changes
 from widgetd.core.widget.definition import Definition, define
 
 
-def build_widget(schema: Any, name: str = "Parcel") -> Definition:
+def define_parcel(schema: Any, name: str = "Parcel") -> Definition:
     file = {"version": "1.0", "name": name, "template": '{"type":"Card"}'}
     file |= {} if schema is None else {"jsonSchema": schema}
     return define(Source(path="parcel.widget", content=json.dumps(file).encode(), digest=""))
 
 
 def compare_messages(before: Any, after: Any) -> list[str]:
-    findings = find_breaking_changes(build_widget(before), build_widget(after))
+    findings = find_breaking_changes(define_parcel(before), define_parcel(after))
     return [
         f"{finding.code} {finding}".replace(" parcel.widget#/jsonSchema", " ")
         for finding in findings
@@ -138,7 +138,7 @@ def test_widget_without_a_schema_breaks_no_caller() -> None:
 
 
 def test_renamed_tool_is_named() -> None:
-    findings = find_breaking_changes(build_widget(None), build_widget(None, "Packet"))
+    findings = find_breaking_changes(define_parcel(None), define_parcel(None, "Packet"))
 
     assert [f"{finding.code} {finding}" for finding in findings] == [
         (

@@ -18,7 +18,7 @@ GIVEN = '{"type":"Card","children":[{"type":"Image","src":{{ src | tojson }}}]}'
 ADDRESS = {"type": "string", "format": "uri"}
 
 
-def check_messages(
+def image_messages(
     template: str = GIVEN,
     toml: str = "",
     *,
@@ -59,7 +59,7 @@ NOTHING = '[[examples]]\narguments = { src = "data:," }\n'
 
 
 def test_button_without_effect_or_name_is_reported() -> None:
-    findings = check_messages(BUTTONS, '[[examples]]\narguments = { src = "data:," }\n')
+    findings = image_messages(BUTTONS, '[[examples]]\narguments = { src = "data:," }\n')
 
     assert sorted(findings) == [
         (
@@ -77,7 +77,7 @@ def test_key_written_twice_is_reported_once_with_the_intended_key() -> None:
     inputs = '{"type":"Input","name":"a","type":"email"},\n{"type":"Row","gap":1,"gap":2}'
     example = '[[examples]]\narguments = { src = "data:," }\n'
 
-    assert check_messages(f'{{"type":"Card","children":[{inputs}]}}', example) == [
+    assert image_messages(f'{{"type":"Card","children":[{inputs}]}}', example) == [
         (
             "parcel.widget#/template: line 1: 'type' is written twice in 'Input'; "
             "write its kind as 'inputType'"
@@ -116,10 +116,10 @@ def test_literal_color_of_a_text_is_compared_with_the_card_in_both_themes(
     boxed = f'{{"type":"Box","background":"#fff","children":[{text}]}}'
     example = '[[examples]]\narguments = { src = "data:," }\n'
 
-    findings = check_messages(f'{{"type":"Card","children":[{text}]}}', example)
+    findings = image_messages(f'{{"type":"Card","children":[{text}]}}', example)
 
     assert [one.partition("contrast of ")[2].partition(" on ")[0] for one in findings] == themes
-    assert check_messages(f'{{"type":"Card","children":[{boxed}]}}', example) == []
+    assert image_messages(f'{{"type":"Card","children":[{boxed}]}}', example) == []
 
 
 FOLDER = b"""
@@ -150,7 +150,7 @@ def test_literal_color_is_compared_with_the_folders_theme_at_the_size_of_its_tex
     theme = read_theme(Source(path="theme.toml", content=FOLDER, digest=""))
     text = json.dumps({**component, "value": "a", "color": "#747474"})
 
-    messages = check_messages(f'{{"type":"Card","children":[{text}]}}', NOTHING, theme=theme)
+    messages = image_messages(f'{{"type":"Card","children":[{text}]}}', NOTHING, theme=theme)
 
     for message, finding in zip(messages, findings, strict=True):
         assert f"the color '#747474' of a text has a contrast of {finding}" in message
@@ -159,7 +159,7 @@ def test_literal_color_is_compared_with_the_folders_theme_at_the_size_of_its_tex
 def test_spacing_in_pixels_is_reported_in_units() -> None:
     spaces = '{"type":"Row","gap":16,"padding":{"x":24,"y":2},"margin":"24px"}'
 
-    assert check_messages(f'{{"type":"Card","padding":4,"children":[{spaces}]}}', NOTHING) == [
+    assert image_messages(f'{{"type":"Card","padding":4,"children":[{spaces}]}}', NOTHING) == [
         (
             "parcel.widget#/template: line 1: 'gap' of 'Row' is 16 units, which are 64 px; "
             "write 4 for 16 px"
@@ -200,7 +200,7 @@ def test_component_findings_are_at_their_element() -> None:
 def test_relative_address_of_an_image_is_reported() -> None:
     fixed = GIVEN.replace("{{ src | tojson }}", '"/a.png"')
 
-    assert check_messages(fixed, '[[examples]]\narguments = { src = "data:," }\n') == [
+    assert image_messages(fixed, '[[examples]]\narguments = { src = "data:," }\n') == [
         (
             "parcel.widget#/template: line 1: the address of an image is relative, and hosts draw "
             "none: '/a.png'; write whole addresses, as https://…, or send data: URIs"
@@ -216,7 +216,7 @@ REMOTE = example("https://i.imgur.com/a.png")
 
 
 def test_image_origins_of_a_sample_are_named_with_the_setting_to_write() -> None:
-    [finding] = check_messages(toml=REMOTE)
+    [finding] = image_messages(toml=REMOTE)
 
     assert finding == (
         "parcel.widget#/template: line 1: images come from https://i.imgur.com, and hosts load "
@@ -226,7 +226,7 @@ def test_image_origins_of_a_sample_are_named_with_the_setting_to_write() -> None
 
 
 def test_images_from_arguments_are_reported_if_no_sample_shows_one() -> None:
-    [finding] = check_messages()
+    [finding] = image_messages()
 
     assert finding == (
         "parcel.widget#/template: calls say where images come from, and hosts load none unless "
@@ -249,11 +249,11 @@ def test_images_from_arguments_are_reported_if_no_sample_shows_one() -> None:
 def test_allowed_embedded_and_placeholder_images_have_no_finding(
     toml: str, allowed: tuple[str, ...]
 ) -> None:
-    assert check_messages(toml=toml, allowed=allowed) == []
+    assert image_messages(toml=toml, allowed=allowed) == []
 
 
 def test_image_in_the_template_is_allowed() -> None:
-    assert check_messages(GIVEN.replace("{{ src | tojson }}", '"https://i.imgur.com/a.png"')) == []
+    assert image_messages(GIVEN.replace("{{ src | tojson }}", '"https://i.imgur.com/a.png"')) == []
 
 
 def test_first_examples_of_bundled_widgets_load_no_images() -> None:

@@ -22,7 +22,7 @@ from widgetd.core.widget.widget import Widget
 from widgetd.server.catalog.loader import load
 
 
-def build_widget(template: str, toml: str = "", **properties: Any) -> Widget:
+def build_parcel(template: str, toml: str = "", **properties: Any) -> Widget:
     schema = {"type": "object", "properties": properties, "additionalProperties": False}
     file = {
         "version": "1.0",
@@ -53,13 +53,13 @@ STOPS: dict[str, Any] = {
 
 
 def test_good_widget_has_no_findings() -> None:
-    assert check_messages(build_widget(card("city | default('?')"), city={"type": "string"})) == []
+    assert check_messages(build_parcel(card("city | default('?')"), city={"type": "string"})) == []
 
 
 def test_each_rule_declares_its_inputs_and_reports_only_its_own_codes() -> None:
     toml = 'summary = "{{ twon }}"\nsensitive = ["nobody"]\n[actions.x]\ndescription = "."'
     faulty = card("city", "stops | tojson").replace('"Text"', '"Txet"')
-    widget = build_widget(faulty, toml, city={}, stops={"type": "array"})
+    widget = build_parcel(faulty, toml, city={}, stops={"type": "array"})
     subject = Subject(widget=widget, definition=widget.definition, strict=True)
     met: set[str] = set()
 
@@ -75,7 +75,7 @@ def test_each_rule_declares_its_inputs_and_reports_only_its_own_codes() -> None:
 
 
 def test_operation_that_the_page_lacks_is_named_once_with_its_place() -> None:
-    widget = build_widget(
+    widget = build_parcel(
         card("city", "stops | sort | first"), city={"type": "string"}, stops=STOPS
     )
 
@@ -87,7 +87,7 @@ def test_operation_that_the_page_lacks_is_named_once_with_its_place() -> None:
 
 
 def test_misspelt_name_is_one_finding_with_all_its_consequences() -> None:
-    widget = build_widget(card("cty", "stops | length"), city={"type": "string"}, stops=STOPS)
+    widget = build_parcel(card("cty", "stops | length"), city={"type": "string"}, stops=STOPS)
 
     assert check_messages(widget) == [
         (
@@ -109,7 +109,7 @@ def test_misspelt_name_is_one_finding_with_all_its_consequences() -> None:
 def test_invalid_example_is_shown_at_its_error(arguments: str, at: str, line: int) -> None:
     sidecar = f'[[examples]]\nname = "one"\n[examples.arguments]\n{arguments}\n'
     stops = {"type": "array", "items": {"properties": {"km": {"type": "number"}}}}
-    file = build_widget(
+    file = build_parcel(
         card("city | default('?')", "stops | length"), sidecar, city=TEXT, stops=stops
     )
     [finding] = [one for one in check_widget(file) if one.code == "W1211"]
@@ -119,7 +119,7 @@ def test_invalid_example_is_shown_at_its_error(arguments: str, at: str, line: in
 
 
 def test_undeclared_read_is_a_fault_under_strict_rules() -> None:
-    widget = build_widget(card("city | default('?')", "twon | default('?')"), city={}, town={})
+    widget = build_parcel(card("city | default('?')", "twon | default('?')"), city={}, town={})
 
     warning, *_ = check_widget(widget)
     fault, *_ = check_widget(widget, strict=True)
@@ -142,14 +142,14 @@ def test_undeclared_read_is_a_fault_under_strict_rules() -> None:
 )
 def test_field_of_an_object_passed_on_whole_is_used(template: str) -> None:
     assert not [
-        line for line in check_messages(build_widget(template, stops=STOPS)) if "W1210" in line
+        line for line in check_messages(build_parcel(template, stops=STOPS)) if "W1210" in line
     ]
 
 
 def test_only_fields_possibly_shown_through_their_parent_are_tried_out() -> None:
     fields: dict[str, Any] = {f"f{number}": {"type": "string"} for number in range(200)}
     around = {"type": "object", "properties": fields}
-    widget = build_widget(card("city.f0", "city | length"), city=around, town=around, **fields)
+    widget = build_parcel(card("city.f0", "city | length"), city=around, town=around, **fields)
     paths: list[str] = []
 
     findings = find_unread_fields(
@@ -163,7 +163,7 @@ def test_only_fields_possibly_shown_through_their_parent_are_tried_out() -> None
 
 
 def test_many_undeclared_names_are_all_reported_and_some_get_advice() -> None:
-    widget = build_widget(card(*(f"twon{number}" for number in range(60))), town0={}, town59={})
+    widget = build_parcel(card(*(f"twon{number}" for number in range(60))), town0={}, town59={})
     findings = [finding for finding in check_widget(widget) if finding.code == "W1320"]
 
     assert len(findings) == 60
@@ -179,7 +179,7 @@ def test_undeclared_name_suggests_the_only_unread_field_beside_it() -> None:
 
     assert [
         line
-        for line in check_messages(build_widget(template, rows=rows))
+        for line in check_messages(build_parcel(template, rows=rows))
         if line[:5] in ("W1210", "W1320")
     ] == [
         (
@@ -191,7 +191,7 @@ def test_undeclared_name_suggests_the_only_unread_field_beside_it() -> None:
 
 def test_field_read_only_by_the_sidecar_is_used() -> None:
     toml = 'summary = "{{ city }}"\nsummary_fields = ["place.km"]\n[summary_data]\nn = "town"'
-    widget = build_widget('{"type":"Card"}', toml, city={}, town={}, place=STOPS["items"])
+    widget = build_parcel('{"type":"Card"}', toml, city={}, town={}, place=STOPS["items"])
 
     assert check_messages(widget) == [
         (
@@ -208,7 +208,7 @@ def test_undeclared_read_in_a_sidecar_expression_is_warned_about() -> None:
         "the count" = "stops | map(attribute='km') | list | length + hops"
         first = "stops[0].ctiy"
     """
-    widget = build_widget(card("city", "stops"), toml, city={"type": "string"}, stops=STOPS)
+    widget = build_parcel(card("city", "stops"), toml, city={"type": "string"}, stops=STOPS)
 
     assert [line for line in check_messages(widget) if "W1213" in line] == [
         (
@@ -237,18 +237,18 @@ def test_undeclared_read_in_a_sidecar_expression_is_warned_about() -> None:
 )
 def test_example_address_without_a_host_is_advised_upon(address: str, advice: str) -> None:
     toml = f'[[examples]]\narguments = {{ picture = "{address}" }}'
-    widget = build_widget(card("picture"), toml, picture={"type": "string", "format": "uri"})
+    widget = build_parcel(card("picture"), toml, picture={"type": "string", "format": "uri"})
 
     [misfit] = [finding for finding in check_widget(widget) if finding.code == "W1211"]
     assert misfit.advice == advice
 
 
 def test_sidecar_path_may_pass_through_a_list_only_for_a_secret() -> None:
-    widget = build_widget(card("stops | tojson"), 'sensitive = ["stops.km"]', stops=STOPS)
+    widget = build_parcel(card("stops | tojson"), 'sensitive = ["stops.km"]', stops=STOPS)
 
     assert check_messages(widget) == []
     assert check_messages(
-        build_widget(card("stops | tojson"), 'summary_fields = ["stops.km"]', stops=STOPS)
+        build_parcel(card("stops | tojson"), 'summary_fields = ["stops.km"]', stops=STOPS)
     ) == [
         (
             "W1213 parcel.widget.toml#/summary_fields: the schema does not declare 'stops.km'; "
@@ -260,7 +260,7 @@ def test_sidecar_path_may_pass_through_a_list_only_for_a_secret() -> None:
 def test_open_schema_declares_unnamed_properties() -> None:
     anything: dict[str, Any] = {}
     extras = {"type": "object", "additionalProperties": {"type": "string"}}
-    widget = build_widget(card("a.b.c | default('?')", "x.y | default('?')"), a=anything, x=extras)
+    widget = build_parcel(card("a.b.c | default('?')", "x.y | default('?')"), a=anything, x=extras)
 
     assert check_messages(widget) == []
 
@@ -272,7 +272,7 @@ def test_branches_and_references_declare_their_properties() -> None:
             {"type": "null"},
         ],
     }
-    widget = build_widget(card("at.city | default('?')", "at.town | default('?')"), at=branches)
+    widget = build_parcel(card("at.city | default('?')", "at.town | default('?')"), at=branches)
 
     assert check_messages(widget) == [
         (
@@ -336,7 +336,7 @@ def test_payload_hiding_a_field_is_warned_about() -> None:
         '"payload":{"to":1}}},"children":[{"type":"Input","name":"to.city"}]}'
     )
 
-    assert check_messages(build_widget(template)) == [
+    assert check_messages(build_parcel(template)) == [
         (
             "W1408 parcel.widget#/template: the key 'to' in the payload of 'parcel.send' hides "
             "the form's field 'to.city'; give one of the two another name"
@@ -357,7 +357,7 @@ BUTTON = '{"type":"Card","children":[{"type":"Button","onClickAction":{"type":TY
 )
 def test_description_of_a_missing_action_is_warned_about(template: str, advice: str) -> None:
     assert check_messages(
-        build_widget(template, '[actions."parcel.trak"]\ndescription = "Track it."')
+        build_parcel(template, '[actions."parcel.trak"]\ndescription = "Track it."')
     ) == [
         (
             "W1214 parcel.widget.toml#/actions/parcel.trak: the template has no action "
@@ -367,7 +367,7 @@ def test_description_of_a_missing_action_is_warned_about(template: str, advice: 
 
 
 def test_action_typed_by_an_argument_may_be_described() -> None:
-    widget = build_widget(
+    widget = build_parcel(
         BUTTON.replace("TYPE", "{{ what | tojson }}"),
         '[actions."parcel.track"]\ndescription = "Track it."',
         what={"type": "string"},
@@ -420,7 +420,7 @@ def test_constants_are_checked_by_the_vocabulary_without_a_sample(
         "icon": {"enum": ["nothing", "at-all"]},
     }
 
-    messages = check_messages(build_widget(template, **properties))
+    messages = check_messages(build_parcel(template, **properties))
 
     assert [one for one in messages if one.startswith(("W1403", "W1404", "W1405"))] == expected
 
@@ -436,7 +436,7 @@ def test_component_finding_has_the_line_of_the_template_that_wrote_it() -> None:
     ]
     template = '{"type":"Card","children":[\n' + "\n".join(children) + "\n]}"
 
-    [finding] = check_widget(build_widget(template))
+    [finding] = check_widget(build_parcel(template))
     assert (finding.code, finding.line, finding.column) == ("W1404", 5, 22)
     assert "at /children/1/children/children/0/name of the tree" in finding.problem
 
@@ -446,7 +446,7 @@ def test_search_for_shown_fields_has_one_budget_of_steps_for_all_fields() -> Non
         "{% macro m(n) %}{% if n %}{{ m(n-1) }}{{ m(n-1) }}{% endif %}{% endmacro %}{{ m(14) }}"
     )
     fields = {f"f{index}": {"type": "string"} for index in range(40)}
-    widget = build_widget(
+    widget = build_parcel(
         costly + card("a | tojson", "a.f0"), a={"type": "object", "properties": fields}
     )
     outcomes = list(islice(render_samples(widget), 3))

@@ -61,7 +61,7 @@ def export(
     return load(source, beside if sidecar else None)
 
 
-def card(*children: str) -> str:
+def jinja_card(*children: str) -> str:
     within = "".join(child if child.startswith("{%") else f",{child}" for child in children)
     strip = "{{- (_c[1:] if _c and _c[0] == ',' else _c) -}}"
     return f'{{"type":"Card","children":[{{%- set _c -%}}{within}{{%- endset -%}}{strip}]}}'
@@ -80,7 +80,7 @@ LOOP_JSX = "{names.map((x) => (<Text value={x} />))}"
 SAME = "<Card><Text value={n} /></Card>"
 
 
-def draw(widget: Widget) -> list[Any]:
+def list_values(widget: Widget) -> list[Any]:
     return [
         child.get("value", child.get("series")) for child in widget.call(SAMPLE).tree["children"]
     ]
@@ -89,24 +89,24 @@ def draw(widget: Widget) -> list[Any]:
 @pytest.mark.parametrize(
     ("view", "template", "source", "children"),
     [
-        (None, card(N), "", [3]),
-        ("", card(N), "", [3]),
-        (SAME, card(N), "template", [3]),
-        (f"<Card>{LOOP_JSX}</Card>", card(LOOP), "template", ["Ann", "Bob"]),
-        (f"<Card>{LITERAL_JSX}</Card>", card(LITERAL), "view", ["3"]),
-        (f"<Card>{JOINED_JSX}</Card>", card(JOINED), "view", ["Ann, Bob"]),
-        (f"<Card>{SERIES_JSX}</Card>", card(SERIES), "view", [[{"type": "bar", "dataKey": "n"}]]),
-        (f"<Card>{LITERAL_JSX}{JOINED_JSX}{LOOP_JSX}</Card>", card(LITERAL, JOINED, LOOP), "view", ["3", "Ann, Bob", "Ann", "Bob"]),
+        (None, jinja_card(N), "", [3]),
+        ("", jinja_card(N), "", [3]),
+        (SAME, jinja_card(N), "template", [3]),
+        (f"<Card>{LOOP_JSX}</Card>", jinja_card(LOOP), "template", ["Ann", "Bob"]),
+        (f"<Card>{LITERAL_JSX}</Card>", jinja_card(LITERAL), "view", ["3"]),
+        (f"<Card>{JOINED_JSX}</Card>", jinja_card(JOINED), "view", ["Ann, Bob"]),
+        (f"<Card>{SERIES_JSX}</Card>", jinja_card(SERIES), "view", [[{"type": "bar", "dataKey": "n"}]]),
+        (f"<Card>{LITERAL_JSX}{JOINED_JSX}{LOOP_JSX}</Card>", jinja_card(LITERAL, JOINED, LOOP), "view", ["3", "Ann, Bob", "Ann", "Bob"]),
         # an edit is not undone
-        (f"<Card>{JOINED_JSX}</Card>", card(JOINED, N), "template", [None, 3]),
-        (f"<Card>{JOINED_JSX}{LOOP_JSX}</Card>", card(JOINED, '{"type":"Text","value":"mine"}'), "template", [None, "mine"]),
-        (f"<Card>{SERIES_JSX}<Text value='a' /></Card>", card(SERIES, '{"type":"Text","value":"b"}'), "template", [[{"type": "bar", "dataKey": "n"}], "b"]),
-        (f"<Card>{SERIES_JSX}</Card>", card(SERIES.replace("bar", "line"), N), "template", [[{"type": "line", "dataKey": "n"}], 3]),
-        (f"<Card>{JOINED_JSX}<Row />{LITERAL_JSX}</Card>", card(JOINED, LITERAL), "template", [None, "3"]),
-        ("<Card><Text value={n} size='sm' /></Card>", card(N), "template", [3]),
+        (f"<Card>{JOINED_JSX}</Card>", jinja_card(JOINED, N), "template", [None, 3]),
+        (f"<Card>{JOINED_JSX}{LOOP_JSX}</Card>", jinja_card(JOINED, '{"type":"Text","value":"mine"}'), "template", [None, "mine"]),
+        (f"<Card>{SERIES_JSX}<Text value='a' /></Card>", jinja_card(SERIES, '{"type":"Text","value":"b"}'), "template", [[{"type": "bar", "dataKey": "n"}], "b"]),
+        (f"<Card>{SERIES_JSX}</Card>", jinja_card(SERIES.replace("bar", "line"), N), "template", [[{"type": "line", "dataKey": "n"}], 3]),
+        (f"<Card>{JOINED_JSX}<Row />{LITERAL_JSX}</Card>", jinja_card(JOINED, LITERAL), "template", [None, "3"]),
+        ("<Card><Text value={n} size='sm' /></Card>", jinja_card(N), "template", [3]),
         # the JSX cannot be compiled
-        (f"<Card>{JOINED_JSX}{{useState()}}</Card>", card(JOINED), "template", [None]),
-        ("<Card><", card(LITERAL), "template", ["3"]),
+        (f"<Card>{JOINED_JSX}{{useState()}}</Card>", jinja_card(JOINED), "template", [None]),
+        ("<Card><", jinja_card(LITERAL), "template", ["3"]),
         # there is no template
         (f"<Card>{JOINED_JSX}</Card>", "", "view", ["Ann, Bob"]),
         (f"<Card>{JOINED_JSX}</Card>", " \n", "view", ["Ann, Bob"]),
@@ -118,7 +118,7 @@ def test_jsx_is_drawn_where_the_exporter_lost_some_of_it(
 ) -> None:
     widget = export(view, template)
 
-    assert (widget.source, draw(widget)) == (source, children)
+    assert (widget.source, list_values(widget)) == (source, children)
     assert program_or_empty(widget)
 
 
@@ -134,7 +134,7 @@ def test_untouched_export_keeps_its_source_when_its_list_may_be_absent(schema: A
     count = '{"type":"Text","value":{{ (names | length) | tojson }}}'
     view = f"<Card>{JOINED_JSX}{SERIES_JSX}<Text value={{names.length}} />{LOOP_JSX}</Card>"
 
-    widget = export(view, card(JOINED, SERIES, count, LOOP), schema=schema)
+    widget = export(view, jinja_card(JOINED, SERIES, count, LOOP), schema=schema)
 
     assert (widget.source, widget.choice.edits) == ("view", ())
     assert not [one for one in compare_messages(widget) if one.startswith(("W1323", "W1326"))]
@@ -144,13 +144,13 @@ def test_edit_and_loss_of_one_file_are_reported_apart() -> None:
     view = f"<Card>{JOINED_JSX}{SERIES_JSX}{LITERAL_JSX}</Card>"
     word = LITERAL.replace("((n))", '"three"')
 
-    widget = export(view, card(JOINED, SERIES, word), {"type": "Card", "children": [
+    widget = export(view, jinja_card(JOINED, SERIES, word), {"type": "Card", "children": [
         {"type": "Text", "value": "Ann, Bob"},
         {"type": "Chart", "data": [], "xAxis": "n", "series": [{"type": "bar", "dataKey": "n"}]},
         {"type": "Text", "value": "3"},
     ]})  # fmt: skip
 
-    assert draw(widget) == [None, [{"type": "bar", "dataKey": "n"}], "three"]
+    assert list_values(widget) == [None, [{"type": "bar", "dataKey": "n"}], "three"]
     [loss, *_] = [one for one in compare_messages(widget) if one.startswith("W1307")]
     assert 'is absent, not "Ann, Bob"' in loss
     assert loss.endswith(
@@ -173,10 +173,10 @@ def compare_messages(widget: Widget) -> list[str]:
 @pytest.mark.parametrize(
     ("view", "template", "expected"),
     [
-        (f"<Card><Text value={{n}} />{LOOP_JSX}</Card>", card(N, LOOP), []),
+        (f"<Card><Text value={{n}} />{LOOP_JSX}</Card>", jinja_card(N, LOOP), []),
         (
             f"<Card>{JOINED_JSX}</Card>",
-            card(JOINED),
+            jinja_card(JOINED),
             [
                 (
                     "W1307 people.widget#/template: the exporter lost some of the JSX: /children/0/value is absent, "
@@ -187,7 +187,7 @@ def compare_messages(widget: Widget) -> list[str]:
         ),
         (
             f"<Card>{LITERAL_JSX}{LOOP_JSX}</Card>",
-            card(LITERAL, LOOP),
+            jinja_card(LITERAL, LOOP),
             [
                 (
                     'W1307 people.widget#/template: the exporter lost some of the JSX: /children/0/value is 3, not "3"; '
@@ -197,7 +197,7 @@ def compare_messages(widget: Widget) -> list[str]:
         ),
         (
             f"<Card><Text value={{n}} size='sm' />{LOOP_JSX}</Card>",
-            card(N, LOOP),
+            jinja_card(N, LOOP),
             [
                 (
                     "W1326 people.widget#/template: the template and the JSX disagree: /children/0/size is absent, "
@@ -218,7 +218,7 @@ def compare_messages(widget: Widget) -> list[str]:
         ),
         (
             f"<Card>\n{JOINED_JSX}{{n}}{{names.splice()}}</Card>",
-            card(JOINED, N, LOOP),
+            jinja_card(JOINED, N, LOOP),
             [
                 (
                     "W1307 people.widget#/template: line 1: the exporter could not translate this value and wrote (none); "
@@ -227,7 +227,7 @@ def compare_messages(widget: Widget) -> list[str]:
                 )
             ],
         ),
-        (f"<Card>{{useState()}}{LOOP_JSX}</Card>", card(N, LOOP), []),
+        (f"<Card>{{useState()}}{LOOP_JSX}</Card>", jinja_card(N, LOOP), []),
     ],
 )  # fmt: skip
 def test_comparison_names_the_author_of_each_change(
@@ -237,13 +237,13 @@ def test_comparison_names_the_author_of_each_change(
 
 
 def test_unusable_template_gives_way_to_a_jsx_that_draws_the_preview() -> None:
-    view, faulty = f"<Card>\n<Text value={{n}} />{LOOP_JSX}</Card>", card("{%- if -%}", LOOP)
+    view, faulty = f"<Card>\n<Text value={{n}} />{LOOP_JSX}</Card>", jinja_card("{%- if -%}", LOOP)
     children = [{"type": "Text", "value": each} for each in (3, "Ann", "Bob")]
     preview = {"type": "Card", "children": children}
 
     widget = export(view, faulty, preview)
 
-    assert (widget.source, draw(widget)) == ("view", [3, "Ann", "Bob"])
+    assert (widget.source, list_values(widget)) == ("view", [3, "Ann", "Bob"])
     assert compare_messages(widget) == [
         (
             "W1325 people.widget#/template: line 1: the JSX is drawn, for the template cannot be: "
@@ -261,20 +261,20 @@ def test_unusable_template_gives_way_to_a_jsx_that_draws_the_preview() -> None:
 def test_sidecar_may_choose_the_source(source: str, children: list[Any]) -> None:
     widget = export(
         f"<Card>{JOINED_JSX}<Text value={{n}} /></Card>",
-        card(JOINED, LOOP),
+        jinja_card(JOINED, LOOP),
         sidecar=f'source = "{source}"',
     )
 
-    assert (widget.source, draw(widget)) == (source, children)
+    assert (widget.source, list_values(widget)) == (source, children)
     assert not [one for one in compare_messages(widget) if one.startswith("W1326")]
 
 
 @pytest.mark.parametrize(
     ("view", "template", "sidecar", "message"),
     [
-        (None, card(N), 'source = "view"', "people.widget: the sidecar asks for the JSX, and the file holds none; export the widget again, or leave 'source' out"),
+        (None, jinja_card(N), 'source = "view"', "people.widget: the sidecar asks for the JSX, and the file holds none; export the widget again, or leave 'source' out"),
         ("<Card>\n</Row>", "", "", "people.widget#/encodedWidget/view: line 2: </Row> does not close <Card>; write </Card>"),
-        ("import x from 'y'", card(N), 'source = "view"', "people.widget#/encodedWidget/view: line 1: the statement import is not available: import x from 'y'; arguments come by their names, and a form keeps what a user types"),
+        ("import x from 'y'", jinja_card(N), 'source = "view"', "people.widget#/encodedWidget/view: line 1: the statement import is not available: import x from 'y'; arguments come by their names, and a form keeps what a user types"),
     ],
 )  # fmt: skip
 def test_undrawable_jsx_is_refused_if_it_is_required(
@@ -311,11 +311,11 @@ def test_failing_view_is_named_as_such() -> None:
     ("view", "template", "expected"),
     [
         # W1326 explains these, and W1323 would advise to undo the edit
-        ("<Card><Text value='a' /></Card>", card('{"type":"Text","value":"b"}'), "the template was edited after the export"),
-        ("<Card><Text value='c' /></Card>", card('{"type":"Text","value":"a"}'), "the JSX was changed after the export"),
-        ("<Card><Text value='c' /></Card>", card('{"type":"Text","value":"b"}'), "the template and the JSX disagree"),
-        ("<Card><Text value='b' /></Card>", card('{"type":"Text","value":"b"}'), "the JSX draws the same: export the widget again, for its preview or sample is old"),
-        ("<Card>{f()}</Card>", card('{"type":"Text","value":"b"}'), "export the widget again, or correct the template"),
+        ("<Card><Text value='a' /></Card>", jinja_card('{"type":"Text","value":"b"}'), "the template was edited after the export"),
+        ("<Card><Text value='c' /></Card>", jinja_card('{"type":"Text","value":"a"}'), "the JSX was changed after the export"),
+        ("<Card><Text value='c' /></Card>", jinja_card('{"type":"Text","value":"b"}'), "the template and the JSX disagree"),
+        ("<Card><Text value='b' /></Card>", jinja_card('{"type":"Text","value":"b"}'), "the JSX draws the same: export the widget again, for its preview or sample is old"),
+        ("<Card>{f()}</Card>", jinja_card('{"type":"Text","value":"b"}'), "export the widget again, or correct the template"),
     ],
 )  # fmt: skip
 def test_advice_about_a_preview_depends_on_the_agreeing_sources(
@@ -330,7 +330,7 @@ def test_advice_about_a_preview_depends_on_the_agreeing_sources(
 
 
 def test_complete_template_imports_no_library() -> None:
-    widget = export(SAME, card(N))
+    widget = export(SAME, jinja_card(N))
     widget.call(SAMPLE)
 
     assert "view" not in vars(widget)
@@ -339,7 +339,7 @@ def test_complete_template_imports_no_library() -> None:
 def test_holding_one_source_against_the_other_has_one_budget_of_steps() -> None:
     slow = "names.map((a) => " * 4 + "1" + ")" * 4
     many = {**SAMPLE, "names": ["x"] * 40}
-    widget = export(f"<Card>{JOINED_JSX}<Text value={{{slow}}} /></Card>", card(JOINED, N))
+    widget = export(f"<Card>{JOINED_JSX}<Text value={{{slow}}} /></Card>", jinja_card(JOINED, N))
     studio = widget.definition.studio
     assert studio is not None
     view, schema = widget.view, Counting(widget.schema)

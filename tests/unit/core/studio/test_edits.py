@@ -72,10 +72,10 @@ def change_default_state(file: File) -> bool:
 
     def change(package: File) -> bool:
         state = package.get("defaultState") or {}
-        texts = [key for key, value in state.items() if isinstance(value, str) and value]
-        if texts:
-            state[texts[0]] += " again"
-        return bool(texts)
+        all_texts = [key for key, value in state.items() if isinstance(value, str) and value]
+        if all_texts:
+            state[all_texts[0]] += " again"
+        return bool(all_texts)
 
     return change_package(file, change)
 
@@ -160,11 +160,11 @@ def read_exports() -> Iterator[Export]:
             )
 
 
-def texts(value: Any) -> Iterator[str]:
+def all_texts(value: Any) -> Iterator[str]:
     """Yield the texts and numbers that a tree shows."""
     for each in value.values() if isinstance(value, dict) else value:
         if isinstance(each, dict | list):
-            yield from texts(each)
+            yield from all_texts(each)
         elif each is not None:
             yield str(each)
 
@@ -173,7 +173,7 @@ def shown_texts(widget: Widget) -> set[str]:
     studio = widget.definition.studio
     assert studio is not None
     try:
-        return set(texts(widget.tree(dict(studio.default_state))))
+        return set(all_texts(widget.tree(dict(studio.default_state))))
     except (CallError, WidgetError):
         return set()
 

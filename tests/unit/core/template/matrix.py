@@ -293,7 +293,7 @@ def cases(turns: int, values: Collection[str] = WORST) -> Iterator[tuple[str, st
             yield f"{what}, place {place}: {worst}", setup + source
 
 
-def render(source: str, arguments: Mapping[str, Any] = ARGUMENTS) -> bool:
+def renders(source: str, arguments: Mapping[str, Any] = ARGUMENTS) -> bool:
     """Return whether the template renders; the worst may also be refused."""
     try:
         compile_text(source, limits=Limits()).render(arguments)
@@ -305,7 +305,7 @@ def render(source: str, arguments: Mapping[str, Any] = ARGUMENTS) -> bool:
 def main() -> None:
     """Render every case within ten times the bar, and say each before it begins."""
     try_each(
-        (what, partial(render, source)) for what, source in cases(int(sys.argv[1]), sys.argv[2:])
+        (what, partial(renders, source)) for what, source in cases(int(sys.argv[1]), sys.argv[2:])
     )
     sys.stdout.write("done\n")
 

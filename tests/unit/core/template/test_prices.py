@@ -91,7 +91,7 @@ def test_matrix_has_every_operator() -> None:
 
 @pytest.mark.parametrize(("what", "source"), list(matrix.working()))
 def test_builtin_of_the_matrix_works_on_ordinary_values(what: str, source: str) -> None:
-    assert matrix.render(source), what
+    assert matrix.renders(source), what
 
 
 def test_no_builtin_outruns_its_price_on_the_worst_in_any_place() -> None:

@@ -27,7 +27,7 @@ def lines(line: str, count: int = MANY) -> str:
     return "".join(line.replace("#", str(number)) for number in range(count))
 
 
-def names(name: str, count: int = 15_000) -> str:
+def quote_names(name: str, count: int = 15_000) -> str:
     """Return a list of `count` names, each with its number in place of `#`."""
     return ",".join(f'"{name.replace("#", str(number))}"' for number in range(count))
 
@@ -44,9 +44,9 @@ SIDECARS: Final[Mapping[str, str]] = {
     "many costly facts": "[summary_data]\n" + lines(f'k# = "{COSTLY}"\n'),
     "many costly checks": '[actions.go]\ndescription = "Go."\n'
     + lines(f'[[actions.go.checks]]\nholds = "{COSTLY}"\nsays = "No."\n', 1_000),
-    "many sensitive fields": f"sensitive = [{names('xs.k#')}]\n",
-    "many sensitive fields, deep": f"sensitive = [{names('xs.a.k#.b')}]\n",
-    "many ids of much": f"ids = [{names('k#')}]\n",
+    "many sensitive fields": f"sensitive = [{quote_names('xs.k#')}]\n",
+    "many sensitive fields, deep": f"sensitive = [{quote_names('xs.a.k#.b')}]\n",
+    "many ids of much": f"ids = [{quote_names('k#')}]\n",
 }
 
 ARGUMENTS: Final[Mapping[str, Any]] = {

@@ -18,7 +18,7 @@ FOLDER = Path(__file__).parents[3] / "widgets" / "bad"
 BAD = sorted(FOLDER.glob("*.widget"))
 
 
-def source(path: Path) -> Source | None:
+def source_at(path: Path) -> Source | None:
     if not path.exists():
         return None
     content = path.read_bytes()
@@ -26,20 +26,20 @@ def source(path: Path) -> Source | None:
 
 
 def findings_of(path: Path) -> list[Finding]:
-    file = source(path)
+    file = source_at(path)
     assert file is not None
     try:
-        widget = load(file, source(path.with_name(path.name + ".toml")))
+        widget = load(file, source_at(path.with_name(path.name + ".toml")))
         tool_entry(widget, reserved={tool.name for tool in CORE_TOOLS})
     except WidgetError as error:
         return [error.finding]
     return list(check_widget(widget))
 
 
-def check_messages(path: Path) -> str:
+def file_messages(path: Path) -> str:
     return "".join(f"{finding.code} {finding}\n" for finding in findings_of(path))
 
 
 @pytest.mark.parametrize("path", BAD, ids=[path.stem for path in BAD])
 def test_bad_widget_is_explained_in_exactly_these_words(path: Path) -> None:
-    assert check_messages(path) == path.with_suffix(".txt").read_text(encoding="utf-8")
+    assert file_messages(path) == path.with_suffix(".txt").read_text(encoding="utf-8")

@@ -61,10 +61,10 @@ NAMES = sorted(path.stem for path in FOLDER.glob("*.widget"))
 
 @cache
 def compile_widget(name: str) -> Widget:
-    return load(source(f"{name}.widget"), source(f"{name}.widget.toml"))
+    return load(bundled_source(f"{name}.widget"), bundled_source(f"{name}.widget.toml"))
 
 
-def source(name: str) -> Source:
+def bundled_source(name: str) -> Source:
     content = (FOLDER / name).read_bytes()
     return Source.of(name, content)
 

@@ -24,7 +24,7 @@ STUDIO = {
 }
 
 
-def build_widget(
+def define_file(
     path: str = "post/parcel.widget", toml: str | None = None, **keys: Any
 ) -> Definition:
     file = {"version": "1.0", "name": "Parcel", "template": '{"type":"Card"}', **keys}
@@ -37,7 +37,7 @@ def build_widget(
 
 def test_definition_has_the_values_of_the_file() -> None:
     schema = {"type": "object", "description": "Where it is."}
-    definition = build_widget(
+    definition = define_file(
         jsonSchema=schema, outputJsonPreview={"type": "Card"}, notes=["a"], encodedWidget=None
     )
 
@@ -56,7 +56,7 @@ def test_definition_has_the_values_of_the_file() -> None:
 
 
 def test_sidecar_adds_to_the_file_and_changes_its_digest() -> None:
-    definition = build_widget(
+    definition = define_file(
         toml='title = "Post"\ntags = ["pinned", "post"]\nui_type = "post-parcel"',
         description="From the file.",
     )
@@ -81,13 +81,13 @@ def test_sidecar_adds_to_the_file_and_changes_its_digest() -> None:
 def test_description_is_the_sidecars_else_the_files_else_the_schemas(
     toml: str | None, file: Any, schema: str | None, description: str
 ) -> None:
-    definition = build_widget(toml=toml, description=file, jsonSchema={"description": schema})
+    definition = define_file(toml=toml, description=file, jsonSchema={"description": schema})
 
     assert definition.description == description
 
 
 def test_hidden_characters_are_not_served_in_names_and_descriptions() -> None:
-    definition = build_widget(
+    definition = define_file(
         name="Par\u200bcel\u202e",
         description="Where it is.\U000e0041",
         toml='title = "Par\u00adcel"',
@@ -99,7 +99,7 @@ def test_hidden_characters_are_not_served_in_names_and_descriptions() -> None:
 
 def test_hidden_characters_are_removed_from_a_schema_and_nothing_else() -> None:
     field = {"description": "City\u200b.", "enum": ["a\u200b"], "title": ["b\u200b"]}
-    definition = build_widget(jsonSchema={"properties": {"description": field}})
+    definition = define_file(jsonSchema={"properties": {"description": field}})
 
     assert definition.schema == {
         "properties": {
@@ -113,7 +113,7 @@ def test_hidden_characters_are_removed_from_a_schema_and_nothing_else() -> None:
 def test_studio_packages_are_unpacked_in_every_encoding(urlsafe: bool, padded: bool) -> None:
     encode = base64.urlsafe_b64encode if urlsafe else base64.b64encode
     encoded = encode(json.dumps(STUDIO).encode()).decode()
-    studio = build_widget(encodedWidget=encoded if padded else encoded.rstrip("=")).studio
+    studio = define_file(encodedWidget=encoded if padded else encoded.rstrip("=")).studio
 
     assert studio is not None
     assert (studio.id, studio.name, studio.view) == ("wig_1", "Parcel", "<Card/>")
@@ -124,7 +124,7 @@ def test_studio_packages_are_unpacked_in_every_encoding(urlsafe: bool, padded: b
 @pytest.mark.parametrize("encoded", ["", "%%%", "YQ", "e30=x", "bnVsbA==", "WzFd", "日本", "A"])
 def test_other_data_is_no_studio_package(encoded: str) -> None:
     assert decode_studio(encoded) is None
-    assert build_widget(encodedWidget=encoded).studio is None
+    assert define_file(encodedWidget=encoded).studio is None
 
 
 def test_package_at_the_top_is_read_as_an_encoded_package() -> None:
@@ -153,9 +153,9 @@ def test_package_of_odd_parts_is_read_as_far_as_possible() -> None:
 
 def test_fault_names_the_file_or_its_sidecar() -> None:
     with pytest.raises(WidgetError, match=r"^post/parcel\.widget#/name: this is an integer; "):
-        build_widget(name=7)
+        define_file(name=7)
     with pytest.raises(WidgetError, match=r"^post/parcel\.widget\.toml: line 1: "):
-        build_widget(toml="titel = 'x'")
+        define_file(toml="titel = 'x'")
 
 
 @needs_corpus

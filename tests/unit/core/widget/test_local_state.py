@@ -48,12 +48,12 @@ def tasks(sidecar: str = SIDECAR, template: str = TEMPLATE, **file: Any) -> Widg
     return build_widget("Tasks", sidecar=sidecar, schema=SCHEMA, template=template, **file)
 
 
-def names(tree: dict[str, Any]) -> list[Any]:
+def text_values(tree: dict[str, Any]) -> list[Any]:
     return [child["value"] for child in tree["children"] if child["type"] == "Text"]
 
 
 def test_template_and_derived_arguments_read_the_first_state() -> None:
-    assert names(tasks().call(ARGUMENTS).tree) == [1, "Sow"]
+    assert text_values(tasks().call(ARGUMENTS).tree) == [1, "Sow"]
 
 
 def test_expressions_read_arguments_the_state_before_and_the_payload() -> None:
@@ -72,7 +72,7 @@ before = "at"
 
 
 def test_state_takes_precedence_over_an_added_argument() -> None:
-    assert names(tasks().call({**ARGUMENTS, "showAll": True}).tree) == [1, "Sow"]
+    assert text_values(tasks().call({**ARGUMENTS, "showAll": True}).tree) == [1, "Sow"]
 
 
 def test_inferred_schema_omits_the_state() -> None:

@@ -12,7 +12,7 @@ from widgetd.core.widget.components.vocabulary import load_vocabulary
 from widgetd.core.widget.limits import LIMITS
 
 
-def draw(source: str) -> ET.Element:
+def read_icon(source: str) -> ET.Element:
     image = make_tool_icon(source)
     assert image.startswith(IMAGE)
     return ET.fromstring(b64decode(image.removeprefix(IMAGE)))
@@ -27,13 +27,13 @@ def draw(source: str) -> ET.Element:
     ],
 )
 def test_first_icon_name_is_drawn(source: str) -> None:
-    paths = [path.attrib["d"] for path in draw(source)]
+    paths = [path.attrib["d"] for path in read_icon(source)]
 
     assert paths == [attributes["d"] for _, attributes in find_shapes("calendar")]
 
 
 def test_icons_of_lucide_are_drawn_in_strokes() -> None:
-    assert draw('"icon": "lucide:car"').attrib["fill"] == "none"
+    assert read_icon('"icon": "lucide:car"').attrib["fill"] == "none"
 
 
 def test_oversized_icon_gives_way_to_the_next() -> None:

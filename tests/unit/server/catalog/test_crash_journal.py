@@ -21,7 +21,7 @@ _AMID: list[AbstractContextManager[None]] = []
 """Renders that nobody ends; to forget one would end it."""
 
 
-class Clock:
+class StartClock:
     """Each start is so much later than the one before."""
 
     def __init__(self, apart_s: float = LIMITS.crash_render_s + 1) -> None:
@@ -35,17 +35,19 @@ class Clock:
         self._now_s += self._apart_s
 
 
-CLOCK = Clock()
+CLOCK = StartClock()
 
 
-def start_journal(state: StateFolder, version: str = "1", clock: Clock = CLOCK) -> CrashJournal:
+def start_journal(
+    state: StateFolder, version: str = "1", clock: StartClock = CLOCK
+) -> CrashJournal:
     clock.start()
     journal = CrashJournal(state, version, now=clock)
     journal.open()
     return journal
 
 
-def end_amid(state: StateFolder, *arguments: str, clock: Clock = CLOCK) -> CrashJournal:
+def end_amid(state: StateFolder, *arguments: str, clock: StartClock = CLOCK) -> CrashJournal:
     """Start a journal and end it while a content is drawn with these, as a crash would."""
     journal = start_journal(state, clock=clock)
     for digest in arguments:
@@ -79,7 +81,7 @@ def test_start_that_fails_before_it_serves_changes_nothing(state: StateFolder) -
 
 
 def test_newly_begun_render_is_not_suspect(state: StateFolder) -> None:
-    soon = Clock(LIMITS.crash_render_s / 2)
+    soon = StartClock(LIMITS.crash_render_s / 2)
     end_amid(state, ONE, clock=soon)
     assert quarantined(start_journal(state, clock=soon), ONE) == set()
 
@@ -132,7 +134,7 @@ def test_quarantine_persists_over_starts_and_expires(state: StateFolder) -> None
     _AMID[-1].__enter__()
     start_journal(state)
 
-    later = Clock(LIMITS.quarantine_s / 2)
+    later = StartClock(LIMITS.quarantine_s / 2)
     later._now_s = CLOCK._now_s
     with pytest.raises(CallError, match="again in 30 minutes"):
         start_journal(state, clock=later).rendering(CONTENT, digest).__enter__()

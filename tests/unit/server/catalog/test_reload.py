@@ -41,31 +41,31 @@ class Counting:
         return load(source, sidecar, limits=Limits())
 
 
-def catalog_of(root: Path, *, quiet_ms: int = 0) -> tuple[Catalog, Counting]:
+def counting_catalog(root: Path, *, quiet_ms: int = 0) -> tuple[Catalog, Counting]:
     counting = Counting()
     return Catalog(root, counting, quiet_ms=quiet_ms), counting
 
 
-def write(root: Path, name: str, text: str = "Hello") -> None:
+def write_greeting(root: Path, name: str, text: str = "Hello") -> None:
     (root / f"{name}.widget").write_text(widget_file(name, text=text))
 
 
 def test_one_change_costs_one_build_among_any_number_of_widgets(tmp_path: Path) -> None:
     for number in range(50):
-        write(tmp_path, f"Widget {number}")
-    catalog, counting = catalog_of(tmp_path)
+        write_greeting(tmp_path, f"Widget {number}")
+    catalog, counting = counting_catalog(tmp_path)
     catalog.scan()
     counting.made.clear()
 
-    write(tmp_path, "Widget 7", text="Goodbye")
+    write_greeting(tmp_path, "Widget 7", text="Goodbye")
     catalog.scan(["Widget 7.widget"])
 
     assert counting.made == ["Widget 7.widget"]
 
 
 def test_changed_sidecar_builds_its_widget_again(tmp_path: Path) -> None:
-    write(tmp_path, "Greeting")
-    catalog, counting = catalog_of(tmp_path)
+    write_greeting(tmp_path, "Greeting")
+    catalog, counting = counting_catalog(tmp_path)
     assert catalog.scan().widgets["greeting"].definition.sidecar.description is None
 
     (tmp_path / "Greeting.widget.toml").write_text('description = "Greet somebody."')
@@ -76,8 +76,8 @@ def test_changed_sidecar_builds_its_widget_again(tmp_path: Path) -> None:
 
 
 def test_reload_without_changes_keeps_the_snapshot(tmp_path: Path) -> None:
-    write(tmp_path, "Greeting")
-    catalog, counting = catalog_of(tmp_path)
+    write_greeting(tmp_path, "Greeting")
+    catalog, counting = counting_catalog(tmp_path)
     first = catalog.scan()
 
     (tmp_path / "Greeting.widget").touch()
@@ -87,8 +87,8 @@ def test_reload_without_changes_keeps_the_snapshot(tmp_path: Path) -> None:
 
 
 def test_broken_file_keeps_its_last_good_widget_with_its_fault(tmp_path: Path) -> None:
-    write(tmp_path, "Greeting")
-    catalog, _ = catalog_of(tmp_path)
+    write_greeting(tmp_path, "Greeting")
+    catalog, _ = counting_catalog(tmp_path)
     good = catalog.scan()
 
     (tmp_path / "Greeting.widget").write_text("{")
@@ -105,8 +105,8 @@ def test_file_on_which_widgetd_itself_fails_harms_no_other(tmp_path: Path) -> No
             raise ZeroDivisionError
         return load(source, sidecar, limits=Limits())
 
-    write(tmp_path, "Greeting")
-    write(tmp_path, "Other")
+    write_greeting(tmp_path, "Greeting")
+    write_greeting(tmp_path, "Other")
     snapshot = Catalog(tmp_path, failing, quiet_ms=0).scan()
 
     assert list(snapshot.widgets) == ["greeting"]
@@ -119,8 +119,8 @@ def test_file_on_which_widgetd_itself_fails_harms_no_other(tmp_path: Path) -> No
 
 
 def test_broken_sidecar_keeps_the_last_good_widget_too(tmp_path: Path) -> None:
-    write(tmp_path, "Greeting")
-    catalog, _ = catalog_of(tmp_path)
+    write_greeting(tmp_path, "Greeting")
+    catalog, _ = counting_catalog(tmp_path)
     catalog.scan()
 
     (tmp_path / "Greeting.widget.toml").write_text('descripton = "x"')
@@ -134,7 +134,7 @@ def test_broken_sidecar_keeps_the_last_good_widget_too(tmp_path: Path) -> None:
 
 def test_unsuccessful_scan_of_the_whole_folder_is_charged() -> None:
     # Files that were not written just now, for those are read once more.
-    catalog, _ = catalog_of(bundled_folder())
+    catalog, _ = counting_catalog(bundled_folder())
     catalog.scan()
     catalog.scan(["Flight Tracker.widget"])
     assert catalog.cost_s == 0
@@ -145,7 +145,7 @@ def test_unsuccessful_scan_of_the_whole_folder_is_charged() -> None:
 
 
 def test_emptied_file_is_read_again_without_the_timer(tmp_path: Path) -> None:
-    catalog, _ = catalog_of(tmp_path, quiet_ms=1)
+    catalog, _ = counting_catalog(tmp_path, quiet_ms=1)
     file = tmp_path / "Greeting.widget"
     for text in (widget_file(), ""):
         file.write_text(text)
@@ -159,8 +159,8 @@ def test_emptied_file_is_read_again_without_the_timer(tmp_path: Path) -> None:
 
 
 def test_file_absent_in_one_scan_is_still_served(tmp_path: Path) -> None:
-    write(tmp_path, "Greeting")
-    catalog, _ = catalog_of(tmp_path)
+    write_greeting(tmp_path, "Greeting")
+    catalog, _ = counting_catalog(tmp_path)
     catalog.scan()
 
     (tmp_path / "Greeting.widget").unlink()
@@ -172,8 +172,8 @@ def test_file_absent_in_one_scan_is_still_served(tmp_path: Path) -> None:
 def test_vanished_folder_removes_nothing_and_degrades(tmp_path: Path) -> None:
     root = tmp_path / "widgets"
     root.mkdir()
-    write(root, "Greeting")
-    catalog, _ = catalog_of(root)
+    write_greeting(root, "Greeting")
+    catalog, _ = counting_catalog(root)
     catalog.scan()
 
     root.rename(tmp_path / "elsewhere")
@@ -192,14 +192,14 @@ def test_vanished_folder_removes_nothing_and_degrades(tmp_path: Path) -> None:
         "put the files back; they are served for 60 s, or until widgetd gets SIGHUP"
     )
 
-    write(root, "Greeting")
+    write_greeting(root, "Greeting")
     assert catalog.scan().degraded is None
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs the clock by which Linux dates writes")
 def test_finished_file_is_awaited_if_it_would_be_refused(tmp_path: Path) -> None:
-    write(tmp_path, "Greeting")
-    catalog, _ = catalog_of(tmp_path, quiet_ms=60_000)
+    write_greeting(tmp_path, "Greeting")
+    catalog, _ = counting_catalog(tmp_path, quiet_ms=60_000)
     good = catalog.scan(["Greeting.widget"], finished=["Greeting.widget"])
 
     (tmp_path / "Greeting.widget").write_text("{")
@@ -211,17 +211,17 @@ def test_finished_file_is_awaited_if_it_would_be_refused(tmp_path: Path) -> None
 async def test_swap_wakes_waiters_before_its_log_event_which_a_stop_does_not_lose(
     tmp_path: Path,
 ) -> None:
-    write(tmp_path, "Greeting")
+    write_greeting(tmp_path, "Greeting")
     hints, registry = Hints(), Registry()
     with captured_logs() as logged:
         async with anyio.create_task_group() as tasks:
             there = anyio.Event()
-            catalog, _ = catalog_of(tmp_path)
+            catalog, _ = counting_catalog(tmp_path)
             tasks.start_soon(partial(reload, catalog, hints, registry, on_scan=there.set))
             with anyio.fail_after(PATIENCE_S):
                 await there.wait()
                 served = registry.current
-                write(tmp_path, "Greeting", text="Goodbye")
+                write_greeting(tmp_path, "Greeting", text="Goodbye")
                 hints.add(["Greeting.widget"])
                 await registry.wait_for_newer(served)
             swaps = [line.get("tools") for line in logged.all]
@@ -257,7 +257,7 @@ async def test_swaps_do_not_wait_for_the_disk_and_a_stop_saves_them_in_order(
         with anyio.fail_after(PATIENCE_S):
             for text in ("One", "Two", "Three"):
                 served = registry.current
-                write(widgets, "Greeting", text=text)
+                write_greeting(widgets, "Greeting", text=text)
                 hints.add(["Greeting.widget"])
                 await registry.wait_for_newer(served)
                 generations.append(registry.current.generation)

@@ -56,10 +56,10 @@ def imported(tmp_path_factory: pytest.TempPathFactory) -> None:
 @pytest.fixture
 def home() -> Iterator[Path]:
     """Yield a folder, and run the test as its owner, who is not root."""
-    with stopped_by_permissions() as folder:
-        yield folder
+    with stopped_by_permissions() as full_folder:
+        yield full_folder
         with as_root():
-            remove(folder / "state")
+            remove(full_folder / "state")
 
 
 def remove(path: Path) -> None:
@@ -112,7 +112,7 @@ def pipe(path: Path) -> None:
     os.mkfifo(path)
 
 
-def folder(path: Path) -> None:
+def full_folder(path: Path) -> None:
     (path / "in" / "the way").mkdir(parents=True)
 
 
@@ -170,7 +170,7 @@ def nothing(_state: Path) -> None:
     """Harm nothing on the disk."""
 
 
-KINDS = (pipe, folder, link_to_itself, link_to_an_endless_device, bound_socket, large, rubbish)
+KINDS = (pipe, full_folder, link_to_itself, link_to_an_endless_device, bound_socket, large, rubbish)
 FOLDERS = {"the state folder": "", "the folder's own": "[0-9a-f]" * 16, "the copies": "versions"}
 FILES = {"copies": COPY, "generations": GENERATIONS, "proofs": PROOFS}
 
@@ -183,7 +183,7 @@ HARMS: dict[str, Harm] = {
         f"{kind.__name__} for {name}": in_place_of(pattern, kind)
         for kind in KINDS
         for name, pattern in FOLDERS.items()
-        if kind is not folder
+        if kind is not full_folder
     },
     **{
         f"{kind.__name__} for each of the {name}": in_place_of(pattern, kind)
@@ -198,13 +198,17 @@ SPECIAL = tuple(kind for kind in KINDS if kind not in (large, rubbish))
 
 UNNOTICED = {
     *(f"{kind.__name__} for each of the {name}" for kind in (large, rubbish) for name in FILES),
-    *(f"{kind.__name__} aside" for kind in KINDS if kind is not folder),
+    *(f"{kind.__name__} aside" for kind in KINDS if kind is not full_folder),
 }
 """Damaged files count as absent, and obstacles beside a file are removed before it is written."""
 
 REPLACED = {
     *(f"{kind.__name__} for each of the copies" for kind in SPECIAL),
-    *(f"{kind.__name__} for each of the generations" for kind in SPECIAL if kind is not folder),
+    *(
+        f"{kind.__name__} for each of the generations"
+        for kind in SPECIAL
+        if kind is not full_folder
+    ),
 }
 """The next generation takes the place of the obstacles: new contents, and a new list."""
 
@@ -230,9 +234,9 @@ def harm_state(state: Path, name: str) -> Iterator[Events]:
 
 def use(state: Path, text: str) -> int:
     """Store everything that a daemon stores; return the number of known proofs and copies."""
-    folder = StateFolder.of(state, Path("widgets"))
-    versions, proofs = Versions(folder), ProofCache(folder, "1")
-    journal = CrashJournal(folder, "1")
+    full_folder = StateFolder.of(state, Path("widgets"))
+    versions, proofs = Versions(full_folder), ProofCache(full_folder, "1")
+    journal = CrashJournal(full_folder, "1")
     journal.open()
     loader = Loader(tool_entry, proofs=proofs)
     paths = ("A.widget", "B.widget", "C.widget")

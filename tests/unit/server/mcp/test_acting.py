@@ -32,7 +32,7 @@ from widgetd.server.mcp.http_calls import caller_for, take_action
 from widgetd.server.mcp.server import Server
 from widgetd.server.observe.observer import ActionRecord, Observer
 from widgetd.server.render.action_callers import ActionAnswer, DryRun
-from widgetd.server.store.factory import Store, local_store
+from widgetd.server.store.factory import Store
 
 QUIET_S = 30.0
 
@@ -64,27 +64,22 @@ def observer() -> Actions:
 
 
 @pytest.fixture
-def store() -> Store:
-    return local_store()
-
-
-@pytest.fixture
-def server(airline: Airline, store: Store, observer: Actions) -> Server:
+def airline_server(airline: Airline, store: Store, observer: Actions) -> Server:
     return airport(airline, store, observers=(observer,))
 
 
 @pytest.fixture
-async def client(server: Server) -> AsyncIterator[Client]:
-    async with host(server) as connected:
+async def airline_client(airline_server: Server) -> AsyncIterator[Client]:
+    async with host(airline_server) as connected:
         yield connected
 
 
 async def test_press_calls_the_upstream_and_redraws_the_widget(
-    client: Client, airline: Airline, observer: Actions
+    airline_client: Client, airline: Airline, observer: Actions
 ) -> None:
-    render = await shown(client)
+    render = await shown(airline_client)
 
-    pressed = await press(client, render, idempotency_key="k1")
+    pressed = await press(airline_client, render, idempotency_key="k1")
 
     assert answer_of(pressed) == {
         "status": "done",
@@ -104,30 +99,34 @@ async def test_press_calls_the_upstream_and_redraws_the_widget(
     )
 
 
-async def test_waiting_model_and_followers_hear_of_it_once(client: Client, store: Store) -> None:
-    render = await shown(client)
+async def test_waiting_model_and_followers_hear_of_it_once(
+    airline_client: Client, store: Store
+) -> None:
+    render = await shown(airline_client)
     followed: list[CallToolResult] = []
 
     async def follow() -> None:
         query = {"render_id": render["id"], "after": 1, "timeout_s": QUIET_S}
-        followed.append(await client.call_tool("follow_render", query))
+        followed.append(await airline_client.call_tool("follow_render", query))
 
     async with anyio.create_task_group() as tasks:
         for _ in range(3):
             tasks.start_soon(follow)
         for _ in range(2):
-            await press(client, render, idempotency_key="k1")
+            await press(airline_client, render, idempotency_key="k1")
 
     assert [mark(one)["version"] for one in followed] == [2, 2, 2]
     waiting = await store.actions.read(render["id"], timeout_s=0)
     assert [(one.action, one.outcome) for one in waiting.actions] == [("seat.book", "done")]
     query = {"render_id": render["id"], "timeout_s": 0}
-    [item] = answer_of(await client.call_tool("await_widget_action", query))["actions"]
+    [item] = answer_of(await airline_client.call_tool("await_widget_action", query))["actions"]
     assert item["outcome"] == "done"
 
 
-async def test_only_the_page_of_a_render_can_press(server: Server, airline: Airline) -> None:
-    async with host(server) as drawing, host(server, draws=False) as plain:
+async def test_only_the_page_of_a_render_can_press(
+    airline_server: Server, airline: Airline
+) -> None:
+    async with host(airline_server) as drawing, host(airline_server, draws=False) as plain:
         result = await drawing.call_tool("seats", GIVEN)
         render = mark(result)
         texts = [block.text for block in result.content if isinstance(block, TextContent)]
@@ -146,23 +145,23 @@ async def test_only_the_page_of_a_render_can_press(server: Server, airline: Airl
 
 
 async def test_secret_is_for_the_page_of_the_renders_owner_alone(
-    client: Client, server: Server, airline: Airline, observer: Actions
+    airline_client: Client, airline_server: Server, airline: Airline, observer: Actions
 ) -> None:
-    render = await shown(client)
+    render = await shown(airline_client)
     query = {"render_id": render["id"], "after": 1, "timeout_s": 0, "differed": True}
     secret = {"press": render["press"]}
     apps = ClientInfo(name="claude-ai", apps=True)
-    owner = replace(caller_for(server, LOCAL), client=apps)
+    owner = replace(caller_for(airline_server, LOCAL), client=apps)
     other = replace(owner, principal=replace(LOCAL, name="other"))
     pressing = {"render_id": render["id"], "action": "seat.book", "payload": {"seat": "12A"}}
 
     results = [
-        await server.call("show_render", {"render_id": render["id"]}, caller)
+        await airline_server.call("show_render", {"render_id": render["id"]}, caller)
         for caller in (owner, other)
     ]
     for caller, more in ((other, secret), (other, {}), (owner, {}), (owner, secret)):
-        await server.call("follow_render", {**query, **more}, caller)
-    refused = await server.call("widget_action", {**pressing, **secret}, other)
+        await airline_server.call("follow_render", {**query, **more}, caller)
+    refused = await airline_server.call("widget_action", {**pressing, **secret}, other)
 
     assert [render["press"].encode() in result.meta for result in results] == [True, False]
     assert [widget.tool for widget in observer.differences] == ["seats"]
@@ -171,26 +170,26 @@ async def test_secret_is_for_the_page_of_the_renders_owner_alone(
 
 
 async def test_widget_without_bound_actions_has_no_secret(airline: Airline) -> None:
-    async with host(airport(airline, sidecar='summary = "x"')) as client:
-        assert "press" not in await shown(client)
+    async with host(airport(airline, sidecar='summary = "x"')) as airline_client:
+        assert "press" not in await shown(airline_client)
 
 
 async def test_person_is_asked_before_and_the_token_is_for_this_press_alone(
-    airline: Airline, client: Client
+    airline: Airline, airline_client: Client
 ) -> None:
     airline.confirms = True
-    render, other = await shown(client), await shown(client)
+    render, other = await shown(airline_client), await shown(airline_client)
 
-    answer = answer_of(await press(client, render))
+    answer = answer_of(await press(airline_client, render))
     text = "Book 12A?\nseat: 12A\nflight: PA 845"
     assert answer == {"status": "confirm", "text": text, "token": answer["token"]}
-    stolen = await press(client, other, token=answer["token"])
-    changed = await press(client, render, token=answer["token"], payload={"seat": "30F"})
+    stolen = await press(airline_client, other, token=answer["token"])
+    changed = await press(airline_client, render, token=answer["token"], payload={"seat": "30F"})
     assert not airline.calls
     assert [code_of(one) for one in (stolen, changed)] == ["W5015", "W5015"]
 
-    answer = answer_of(await press(client, render))
-    assert answer_of(await press(client, render, token=answer["token"]))["status"] == "done"
+    answer = answer_of(await press(airline_client, render))
+    assert answer_of(await press(airline_client, render, token=answer["token"]))["status"] == "done"
     assert airline.calls.total() == 1
 
 
@@ -199,10 +198,10 @@ async def test_question_about_a_tool_shows_its_arguments_without_secrets(airline
     sidecar = SIDECAR.replace('confirm = "Book {{ payload.seat }}?"\n', "").replace(
         'seat = "payload.seat"', 'seat = "payload.seat"\npin = "payload.pin"\npass = "passport"'
     )
-    async with host(airport(airline, sidecar=sidecar)) as client:
-        render = await shown(client)
-        answer = answer_of(await press(client, render))
-        await press(client, render, token=answer["token"])
+    async with host(airport(airline, sidecar=sidecar)) as airline_client:
+        render = await shown(airline_client)
+        answer = answer_of(await press(airline_client, render))
+        await press(airline_client, render, token=answer["token"])
 
     assert answer["text"] == "Book a seat?\nseat: 12A\nflight: PA 845"
     [(request, _)] = airline.requests
@@ -212,9 +211,9 @@ async def test_question_about_a_tool_shows_its_arguments_without_secrets(airline
 async def test_press_is_refused_without_the_operators_permission_and_the_widget_stays(
     store: Store,
 ) -> None:
-    async with host(airport(store=store)) as client:
-        render = await shown(client)
-        refused = await press(client, render)
+    async with host(airport(store=store)) as airline_client:
+        render = await shown(airline_client)
+        refused = await press(airline_client, render)
 
     assert code_of(refused) == "W5011"
     render_now = await store.renders.get(render["id"])
@@ -223,15 +222,15 @@ async def test_press_is_refused_without_the_operators_permission_and_the_widget_
 
 
 async def test_failure_has_the_upstreams_reason_and_can_be_tried_again(
-    client: Client, airline: Airline
+    airline_client: Client, airline: Airline
 ) -> None:
-    render = await shown(client)
+    render = await shown(airline_client)
     airline.answer = ActionAnswer(is_done=False, words="Seat 12A is taken.")
 
-    failed = answer_of(await press(client, render))
-    again = await press(client, render, idempotency_key="k2")
+    failed = answer_of(await press(airline_client, render))
+    again = await press(airline_client, render, idempotency_key="k2")
     airline.answer = None
-    done = answer_of(await press(client, render, idempotency_key="k3"))
+    done = answer_of(await press(airline_client, render, idempotency_key="k3"))
 
     assert (failed["status"], failed["note"]) == ("failed", "Seat 12A is taken.")
     assert (mark(again)["state"], mark(again)["note"]) == ("failed", "Seat 12A is taken.")
@@ -249,22 +248,24 @@ async def test_failure_has_the_upstreams_reason_and_can_be_tried_again(
     ],
 )
 async def test_unsent_press_is_reported_as_not_done(
-    client: Client, airline: Airline, error: CallError, note: str
+    airline_client: Client, airline: Airline, error: CallError, note: str
 ) -> None:
     airline.error = error
 
-    failed = answer_of(await press(client, await shown(client)))
+    failed = answer_of(await press(airline_client, await shown(airline_client)))
 
     assert (failed["status"], failed["note"]) == ("failed", note)
 
 
-async def test_time_out_after_sending_is_never_repeated(client: Client, airline: Airline) -> None:
+async def test_time_out_after_sending_is_never_repeated(
+    airline_client: Client, airline: Airline
+) -> None:
     airline.error = CallError("W5013", "no answer")
-    render = await shown(client)
+    render = await shown(airline_client)
 
-    first = answer_of(await press(client, render, idempotency_key="k1"))
+    first = answer_of(await press(airline_client, render, idempotency_key="k1"))
     airline.error = None
-    again = answer_of(await press(client, render, idempotency_key="k1"))
+    again = answer_of(await press(airline_client, render, idempotency_key="k1"))
 
     note = "This may have been done: airline did not answer. Look there before you try again."
     assert (first["status"], first["note"]) == ("unsure", note)
@@ -273,11 +274,11 @@ async def test_time_out_after_sending_is_never_repeated(client: Client, airline:
 
 
 async def test_action_with_an_invalid_answer_is_still_done(
-    client: Client, airline: Airline, observer: Actions
+    airline_client: Client, airline: Airline, observer: Actions
 ) -> None:
     airline.answer = ActionAnswer(is_done=True, value={"seat": {"code": "too long"}})
 
-    done = answer_of(await press(client, await shown(client)))
+    done = answer_of(await press(airline_client, await shown(airline_client)))
 
     assert done["status"] == "done"
     assert done["note"] == "It was done, but this widget cannot show what came of it."
@@ -304,13 +305,15 @@ async def test_press_in_a_crashed_process_is_reported_as_unsure(
     assert airline.calls.total() == 1
 
 
-async def test_press_under_way_is_awaited_by_every_other(client: Client, airline: Airline) -> None:
+async def test_press_under_way_is_awaited_by_every_other(
+    airline_client: Client, airline: Airline
+) -> None:
     airline.gate = anyio.Event()
-    render = await shown(client)
+    render = await shown(airline_client)
     answers: list[dict[str, Any]] = []
 
     async def push(**more: Any) -> None:
-        answers.append(answer_of(await press(client, render, **more)))
+        answers.append(answer_of(await press(airline_client, render, **more)))
 
     with anyio.fail_after(QUIET_S):
         async with anyio.create_task_group() as tasks:
@@ -328,25 +331,25 @@ async def test_press_under_way_is_awaited_by_every_other(client: Client, airline
 
 async def test_repeatable_action_is_done_once_for_each_key(airline: Airline) -> None:
     sidecar = SIDECAR.replace('tool = "book_seat"', 'tool = "book_seat"\nrepeat = true')
-    async with host(airport(airline, sidecar=sidecar)) as client:
-        render = await shown(client)
+    async with host(airport(airline, sidecar=sidecar)) as airline_client:
+        render = await shown(airline_client)
         for key in ("k1", "k2", "k2"):
-            await press(client, render, idempotency_key=key)
+            await press(airline_client, render, idempotency_key=key)
 
     assert airline.calls.total() == 2
 
 
 async def test_dry_run_shows_the_result_and_changes_nothing(
-    server: Server, airline: Airline, store: Store, client: Client
+    airline_server: Server, airline: Airline, store: Store, airline_client: Client
 ) -> None:
-    render = await shown(client)
+    render = await shown(airline_client)
     dry = DryRun({"airline": {"book_seat": {"answer": {"seat": {"code": "7C"}}}}})
-    caller = caller_for(server, LOCAL)
+    caller = caller_for(airline_server, LOCAL)
     arguments = {"render_id": render["id"], "action": "seat.book", "payload": {"seat": "7C"}}
 
-    preview = await take_action(server, arguments, caller, dry_run=dry)
+    preview = await take_action(airline_server, arguments, caller, dry_run=dry)
     token = preview["structuredContent"]["token"]
-    result = await take_action(server, {**arguments, "token": token}, caller, dry_run=dry)
+    result = await take_action(airline_server, {**arguments, "token": token}, caller, dry_run=dry)
 
     assert result["structuredContent"]["note"] == "Dry run: airline.book_seat was not called."
     assert result["_meta"]["widgetd/render"]["version"] == 2

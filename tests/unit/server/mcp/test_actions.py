@@ -10,7 +10,7 @@ from mcp import Client
 from mcp.client.extension import advertise
 from mcp_types import CallToolResult, TextContent
 
-from tests.support.form import ARGUMENTS, GIVEN, order
+from tests.support.form import ARGUMENTS, GIVEN, act, order
 from tests.support.widgets import build_widget, greeting, snapshot_of
 from widgetd.server.access.principal import UI_EXTENSION
 from widgetd.server.catalog.registry import Registry
@@ -21,15 +21,9 @@ from widgetd.server.render.result import Policy
 from widgetd.server.store.contract import Bounds
 from widgetd.server.store.factory import Store, local_store
 
-
-@pytest.fixture
-def store() -> Store:
-    return local_store(Bounds(actions=2, payload_bytes=1000))
-
-
-@pytest.fixture
-def server(store: Store) -> Server:
-    return build(Registry(snapshot_of(order(), build_widget())), store)
+pytestmark = pytest.mark.serves(
+    order(), build_widget(), bounds=Bounds(actions=2, payload_bytes=1000)
+)
 
 
 @pytest.fixture
@@ -43,26 +37,14 @@ def id_of(result: CallToolResult) -> str:
     return identifier
 
 
-def texts(result: CallToolResult) -> list[str]:
+def text_blocks(result: CallToolResult) -> list[str]:
     return [block.text for block in result.content if isinstance(block, TextContent)]
-
-
-async def act(
-    client: Client, render_id: str, payload: Any, *, action: str = "order.send", key: str = "k1"
-) -> CallToolResult:
-    arguments = {
-        "render_id": render_id,
-        "action": action,
-        "payload": payload,
-        "idempotency_key": key,
-    }
-    return await client.call_tool("widget_action", arguments)
 
 
 async def await_action(client: Client, render_id: str, **arguments: Any) -> dict[str, Any]:
     query = {"render_id": render_id, "timeout_s": 0, **arguments}
     result = await client.call_tool("await_widget_action", query)
-    assert result.structured_content == json.loads(texts(result)[0])
+    assert result.structured_content == json.loads(text_blocks(result)[0])
     content: dict[str, Any] = result.structured_content
     return content
 
@@ -136,7 +118,7 @@ async def test_key_keeps_its_answer_when_the_queue_is_full(client: Client, rende
 
     assert not (await act(client, render_id, GIVEN, key="k1")).is_error
     refused = await act(client, render_id, GIVEN, key="k3")
-    assert texts(refused) == [
+    assert text_blocks(refused) == [
         (
             "[W2402] 2 actions of this render are unread; "
             "try again when await_widget_action has read them (retry: yes)"
@@ -177,7 +159,7 @@ async def test_payload_other_than_an_object_becomes_the_value_of_one(
 async def test_unserializable_payload_is_refused(client: Client, render_id: str) -> None:
     refused = await act(client, render_id, {**GIVEN, "more": 2**64})
 
-    assert texts(refused) == [
+    assert text_blocks(refused) == [
         (
             "[W2002] payload.more: expected a JSON value, got an integer of more than 64 bits "
             "(correct this and call again)"
@@ -229,7 +211,7 @@ async def test_invalid_payload_is_reported_by_field(
     assert refused.is_error
     assert refused.structured_content == {"status": "invalid", "validationErrors": errors}
     these = "these" if len(errors) > 1 else "this"
-    assert texts(refused) == [f"[W2404] {text} (correct {these} and call again)"]
+    assert text_blocks(refused) == [f"[W2404] {text} (correct {these} and call again)"]
     assert refused.meta is not None
     assert refused.meta["widgetd/error"]["code"] == "W2404"
     assert (await await_action(client, render_id))["status"] == "timeout"
@@ -273,7 +255,7 @@ async def test_payload_must_pass_its_authors_checks(
     assert answer.structured_content.get("validationErrors", {}) == errors
     assert len(actions) == (0 if errors else 1)
     if added.get("count") == 9:
-        assert texts(answer) == [
+        assert text_blocks(answer) == [
             "[W2404] payload.size: There are four of these. (correct this and call again)"
         ]
 
@@ -290,7 +272,7 @@ async def test_payload_impossible_for_a_control_is_refused(client: Client, serve
 
     refused = await act(client, render_id, {"x": 1, "y": 2}, action="a")
 
-    assert texts(refused) == [
+    assert text_blocks(refused) == [
         (
             "[W2404] payload: expected values that stand together in the widget, "
             "got another combination of them (correct this and call again)"
@@ -313,7 +295,7 @@ async def test_action_missing_from_the_tree_is_refused(
 ) -> None:
     refused = await act(client, render_id, GIVEN, action=action)
 
-    assert texts(refused) == [f"[W2401] action: {text} (correct this and call again)"]
+    assert text_blocks(refused) == [f"[W2401] action: {text} (correct this and call again)"]
 
 
 async def test_widget_without_actions_takes_none(client: Client) -> None:
@@ -321,7 +303,7 @@ async def test_widget_without_actions_takes_none(client: Client) -> None:
 
     refused = await act(client, id_of(result), {})
 
-    assert texts(refused) == [
+    assert text_blocks(refused) == [
         (
             "[W2401] action: the render offers no action 'order.send'; "
             "it offers none at all (retry: no)"
@@ -332,7 +314,7 @@ async def test_widget_without_actions_takes_none(client: Client) -> None:
 async def test_expired_render_takes_no_action_and_has_none(client: Client) -> None:
     refused = await act(client, "r_nobody", GIVEN)
 
-    assert texts(refused) == [
+    assert text_blocks(refused) == [
         (
             "[W2007] render_id: there is no render 'r_nobody', or not any more; "
             "render the widget again (retry: no)"
@@ -346,7 +328,7 @@ async def test_oversized_payload_is_refused(client: Client, render_id: str) -> N
 
     refused = await act(client, render_id, payload)
 
-    assert texts(refused) == [
+    assert text_blocks(refused) == [
         (
             "[W2403] payload: expected at most 1000 bytes of JSON, got 1059 "
             "(correct this and call again)"
@@ -378,8 +360,8 @@ async def test_result_with_actions_ends_with_the_id_of_its_render(client: Client
     split: Any = {"widgetd/profile": "split"}
     facts = await client.call_tool("order", ARGUMENTS, meta=split)
 
-    assert texts(plain) == [f"Order o1\nRender: {id_of(plain)}"]
-    assert texts(facts) == [f"Order o1\nRender: {id_of(facts)}"]
+    assert text_blocks(plain) == [f"Order o1\nRender: {id_of(plain)}"]
+    assert text_blocks(facts) == [f"Order o1\nRender: {id_of(facts)}"]
     assert facts.structured_content == {
         "uiType": "order",
         "summary": "Order o1",
@@ -391,7 +373,7 @@ async def test_result_without_actions_names_no_render(client: Client) -> None:
     split: Any = {"widgetd/profile": "split"}
     result = await client.call_tool("greeting", {"who": "Ada"}, meta=split)
 
-    assert texts(result) == ["Greeting: who Ada"]
+    assert text_blocks(result) == ["Greeting: who Ada"]
     assert result.structured_content is not None
     assert "renderId" not in result.structured_content
     assert result.meta is not None
@@ -405,7 +387,7 @@ async def test_mirrored_tree_is_followed_by_the_id_of_its_render(store: Store) -
     async with Client(sdk.lowlevel_of(mirroring.mcp)) as client:
         result = await client.call_tool("order", ARGUMENTS)
 
-    tree, named = texts(result)
+    tree, named = text_blocks(result)
     assert json.loads(tree) == result.structured_content
     assert named == f"Render: {id_of(result)}"
 

@@ -31,7 +31,7 @@ def listings(
     )
 
 
-def names(page: dict[str, Any]) -> list[str]:
+def tool_names(page: dict[str, Any]) -> list[str]:
     return [tool["name"] for tool in page["tools"]]
 
 
@@ -45,7 +45,11 @@ def test_pages_continue_after_a_removed_name() -> None:
     second = several.of(make_snapshot("a", "c", "d", "e")).page(first["nextCursor"])
     third = several.of(make_snapshot("a", "c", "d", "e")).page(second["nextCursor"])
 
-    assert (names(first), names(second), names(third)) == (["a", "b"], ["c", "d"], ["e"])
+    assert (tool_names(first), tool_names(second), tool_names(third)) == (
+        ["a", "b"],
+        ["c", "d"],
+        ["e"],
+    )
     assert "nextCursor" not in third
 
 
@@ -59,7 +63,7 @@ def test_list_of_a_snapshot_is_built_once() -> None:
 def test_unknown_cursor_is_answered_and_not_cached() -> None:
     listing = listings(page_size=2).of(make_snapshot("a", "b", "c", "d"))
 
-    assert names(listing.page("a")) == ["b", "c"]
+    assert tool_names(listing.page("a")) == ["b", "c"]
     assert listing.encode("a") is not listing.encode("a")
 
 
@@ -123,7 +127,7 @@ def test_widget_is_listed_as_a_read_only_tool() -> None:
 def test_search_mode_lists_only_pinned_widgets() -> None:
     snapshot = snapshot_of(build_widget("a"), build_widget("b", sidecar='tags = ["pinned"]'))
 
-    assert names(listings(expose="search").of(snapshot).page()) == ["b"]
+    assert tool_names(listings(expose="search").of(snapshot).page()) == ["b"]
 
 
 def test_auto_mode_depends_on_the_tokens_of_the_list() -> None:
@@ -133,15 +137,15 @@ def test_auto_mode_depends_on_the_tokens_of_the_list() -> None:
         snapshot_of(*(build_widget(f"w{at}") for at in range(number))) for number in (9, 10)
     )
 
-    assert len(names(few.of(nine).page())) == 9
-    assert len(names(few.of(ten).page())) == 10
-    assert names(many.of(ten).page()) == []
+    assert len(tool_names(few.of(nine).page())) == 9
+    assert len(tool_names(few.of(ten).page())) == 10
+    assert tool_names(many.of(ten).page()) == []
 
 
 def test_auto_lists_the_bundled_widgets() -> None:
     bundled_ones = snapshot_of(*bundled_widgets())
 
-    assert len(names(listings(expose="auto").of(bundled_ones).page())) == 27
+    assert len(tool_names(listings(expose="auto").of(bundled_ones).page())) == 27
 
 
 @pytest.mark.parametrize(
@@ -169,5 +173,5 @@ def test_auto_decides_the_same_for_any_first_client() -> None:
     crowd = snapshot_of(*(build_widget(f"w{number}") for number in range(9)))
     some = Audience(selection=Selection(include=frozenset({"w1", "w2"})))
 
-    assert names(listing.of(SnapshotViews().of(crowd, some)).page()) == []
-    assert names(listing.of(crowd).page()) == []
+    assert tool_names(listing.of(SnapshotViews().of(crowd, some)).page()) == []
+    assert tool_names(listing.of(crowd).page()) == []

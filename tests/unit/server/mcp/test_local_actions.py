@@ -41,7 +41,7 @@ META: Any = {"widgetd/profile": "split"}
 
 
 @pytest.fixture
-async def client() -> AsyncIterator[Client]:
+async def rows_client() -> AsyncIterator[Client]:
     rows = build_widget("Rows", schema=SCHEMA, template=TEMPLATE, sidecar=SIDECAR)
     closed = build_widget(
         "Closed", schema=SCHEMA, template=TEMPLATE, sidecar="program = false\n" + SIDECAR
@@ -54,20 +54,20 @@ async def client() -> AsyncIterator[Client]:
         yield connected
 
 
-async def show(client: Client, tool: str = "rows") -> dict[str, Any]:
-    result = await client.call_tool(tool, ROWS, meta=META)
+async def show_rows(rows_client: Client, tool: str = "rows") -> dict[str, Any]:
+    result = await rows_client.call_tool(tool, ROWS, meta=META)
     meta = dict(result.meta or {})
     return {"tree": meta["widgetd/widget"], **meta["widgetd/render"]}
 
 
-async def act(client: Client, render: dict[str, Any], action: str, **more: Any) -> Any:
+async def press_row(rows_client: Client, render: dict[str, Any], action: str, **more: Any) -> Any:
     key = uuid4().hex
     press = {"render_id": render["id"], "action": action, "idempotency_key": key, **more}
-    return await client.call_tool("widget_action", press)
+    return await rows_client.call_tool("widget_action", press)
 
 
-async def test_result_has_everything_that_a_page_needs_to_act_locally(client: Client) -> None:
-    render = await show(client)
+async def test_result_has_everything_that_a_page_needs_to_act_locally(rows_client: Client) -> None:
+    render = await show_rows(rows_client)
 
     assert render["local"] == {
         "state": {"showAll": False},
@@ -78,17 +78,17 @@ async def test_result_has_everything_that_a_page_needs_to_act_locally(client: Cl
 
 
 @pytest.mark.parametrize("tool", ["closed", "secret"])
-async def test_page_unable_to_act_locally_gets_no_arguments(client: Client, tool: str) -> None:
-    render = await show(client, tool)
+async def test_page_unable_to_act_locally_gets_no_arguments(rows_client: Client, tool: str) -> None:
+    render = await show_rows(rows_client, tool)
 
     assert render["local"] == {"state": {"showAll": False}, "actions": ["rows.toggle"]}
 
 
-async def test_server_draws_the_next_state_and_stores_nothing(client: Client) -> None:
-    render = await show(client, "closed")
-    answer = await act(client, render, "rows.toggle")
-    again = await act(client, render, "rows.toggle", state={"showAll": True})
-    awaited = await client.call_tool(
+async def test_server_draws_the_next_state_and_stores_nothing(rows_client: Client) -> None:
+    render = await show_rows(rows_client, "closed")
+    answer = await press_row(rows_client, render, "rows.toggle")
+    again = await press_row(rows_client, render, "rows.toggle", state={"showAll": True})
+    awaited = await rows_client.call_tool(
         "await_widget_action", {"render_id": render["id"], "timeout_s": 0}
     )
 
@@ -100,13 +100,13 @@ async def test_server_draws_the_next_state_and_stores_nothing(client: Client) ->
     assert (awaited.structured_content or {})["actions"] == []
 
 
-async def test_action_is_offered_in_the_state_of_the_page_alone(client: Client) -> None:
-    render = await show(client)
+async def test_action_is_offered_in_the_state_of_the_page_alone(rows_client: Client) -> None:
+    render = await show_rows(rows_client)
     pick: dict[str, Any] = {"action": "row.pick", "payload": {"row": "two"}}
 
-    refused = await act(client, render, **pick)
-    accepted = await act(client, render, **pick, state={"showAll": True})
-    unknown = await act(client, render, "rows.toggle", state={"colour": "red"})
+    refused = await press_row(rows_client, render, **pick)
+    accepted = await press_row(rows_client, render, **pick, state={"showAll": True})
+    unknown = await press_row(rows_client, render, "rows.toggle", state={"colour": "red"})
 
     assert refused.content[0].text.startswith("[W2404]")
     assert (accepted.structured_content or {})["status"] == "accepted"

@@ -93,7 +93,7 @@ CHANGED = SIDECAR.replace(
 
 
 @pytest.fixture(params=[False, True], ids=["alone", "shared"])
-async def page(request: pytest.FixtureRequest) -> AsyncIterator[Shown]:
+async def shown_page(request: pytest.FixtureRequest) -> AsyncIterator[Shown]:
     airline = Airline(confirms=True)
     store = FailingServer().open_replica(QUICK) if request.param else local_store(QUICK)
     server = airport(airline, store, sidecar=CHANGED)
@@ -111,40 +111,44 @@ def check_refusal(refused: CallToolResult) -> None:
 
 
 @pytest.mark.parametrize("way", WAYS)
-async def test_change_between_question_and_answer_sends_nothing(page: Shown, way: Change) -> None:
-    again = partial(press, page.client, page.render, version=1, idempotency_key="k")
+async def test_change_between_question_and_answer_sends_nothing(
+    shown_page: Shown, way: Change
+) -> None:
+    again = partial(press, shown_page.client, shown_page.render, version=1, idempotency_key="k")
     question = answer_of(await again())
-    await way(page, number="XX 999")
+    await way(shown_page, number="XX 999")
     refused = await again(token=question["token"])
 
     check_refusal(refused)
-    assert page.airline.requests == []
+    assert shown_page.airline.requests == []
 
 
 @pytest.mark.parametrize("way", WAYS)
 async def test_press_of_a_version_whose_request_has_changed_sends_nothing(
-    page: Shown, way: Change
+    shown_page: Shown, way: Change
 ) -> None:
-    page.airline.confirms = False
-    await way(page, number="XX 999")
-    refused = await press(page.client, page.render, version=1)
+    shown_page.airline.confirms = False
+    await way(shown_page, number="XX 999")
+    refused = await press(shown_page.client, shown_page.render, version=1)
 
     check_refusal(refused)
-    assert page.airline.requests == []
+    assert shown_page.airline.requests == []
 
 
 @pytest.mark.parametrize("way", WAYS)
-async def test_change_of_other_values_does_not_disturb_a_press(page: Shown, way: Change) -> None:
-    again = partial(press, page.client, page.render, version=1, idempotency_key="k")
+async def test_change_of_other_values_does_not_disturb_a_press(
+    shown_page: Shown, way: Change
+) -> None:
+    again = partial(press, shown_page.client, shown_page.render, version=1, idempotency_key="k")
     question = answer_of(await again())
     for number in range(2 * LIMITS.mapped_versions):
-        await way(page, booked=str(number))
+        await way(shown_page, booked=str(number))
         if way is Shown.press_other:
             break
     done = answer_of(await again(token=question["token"]))
 
     assert done["status"] == "done"
-    assert page.airline.requests == [(SHOWN, "")]
+    assert shown_page.airline.requests == [(SHOWN, "")]
 
 
 async def test_changed_value_that_only_the_question_shows_sends_nothing() -> None:
@@ -152,10 +156,10 @@ async def test_changed_value_that_only_the_question_shows_sends_nothing() -> Non
     airline = Airline(confirms=True)
     server = airport(airline, sidecar=sidecar)
     async with host(server) as client:
-        page = Shown(client, server, airline, await shown(client))
-        again = partial(press, client, page.render, version=1)
+        shown_page = Shown(client, server, airline, await shown(client))
+        again = partial(press, client, shown_page.render, version=1)
         question = answer_of(await again())
-        await page.update(booked="7C")
+        await shown_page.update(booked="7C")
         refused = await again(token=question["token"])
 
     assert code_of(refused) == "W2406"
@@ -163,15 +167,15 @@ async def test_changed_value_that_only_the_question_shows_sends_nothing() -> Non
 
 
 @pytest.mark.parametrize("changes", [LIMITS.mapped_versions - 1, LIMITS.mapped_versions])
-async def test_only_recent_versions_can_be_pressed(page: Shown, changes: int) -> None:
-    page.airline.confirms = False
+async def test_only_recent_versions_can_be_pressed(shown_page: Shown, changes: int) -> None:
+    shown_page.airline.confirms = False
     for number in range(changes - 1):
-        await page.feed(number=f"XX {number}")
-    await page.feed(number="PA 845")
-    pressed = await press(page.client, page.render, version=1)
+        await shown_page.feed(number=f"XX {number}")
+    await shown_page.feed(number="PA 845")
+    pressed = await press(shown_page.client, shown_page.render, version=1)
 
     if changes < LIMITS.mapped_versions:
         assert answer_of(pressed)["status"] == "done"
     else:
         assert code_of(pressed) == "W2406"
-        assert page.airline.requests == []
+        assert shown_page.airline.requests == []

@@ -8,23 +8,15 @@ import pytest
 from mcp import Client
 from mcp_types import TextContent
 
-from tests.support.widgets import bundled_widgets, snapshot_of
-from widgetd.server.catalog.registry import Registry
-from widgetd.server.mcp.assembly import build
-from widgetd.server.mcp.server import Server
-from widgetd.server.store.factory import local_store
+from tests.support.widgets import bundled_widgets
 
 FLIGHT = '{"airline": "PA", "departure": {"city": "Rome"}, "arrival": {"city": "Oslo"}}'
 
 
-@pytest.fixture
-def server() -> Server:
-    registry = Registry()
-    registry.swap(snapshot_of(*bundled_widgets()))
-    return build(registry, local_store())
+pytestmark = pytest.mark.serves(*bundled_widgets())
 
 
-async def ask(client: Client, **arguments: str) -> str:
+async def ask_for_data(client: Client, **arguments: str) -> str:
     got = await client.get_prompt("show_data", arguments)
     (message,) = got.messages
     assert message.role == "user"
@@ -32,7 +24,7 @@ async def ask(client: Client, **arguments: str) -> str:
     return message.content.text
 
 
-def list_names(text: str) -> list[str]:
+def prompt_names(text: str) -> list[str]:
     return re.findall(r"^- (\w+): ", text, re.MULTILINE)
 
 
@@ -47,20 +39,20 @@ async def test_one_prompt_is_offered(client: Client) -> None:
 
 
 async def test_prompt_lists_the_best_matching_widgets_first(client: Client) -> None:
-    text = await ask(client, data=FLIGHT, wish="compare them in a table")
+    text = await ask_for_data(client, data=FLIGHT, wish="compare them in a table")
 
-    assert len(list_names(text)) == 3
-    assert list_names(text)[0] == "table"
-    assert "flight_tracker" in list_names(text)
+    assert len(prompt_names(text)) == 3
+    assert prompt_names(text)[0] == "table"
+    assert "flight_tracker" in prompt_names(text)
     assert FLIGHT in text
 
 
 async def test_without_a_wish_the_names_in_the_data_decide(client: Client) -> None:
-    assert list_names(await ask(client, data=FLIGHT))[0] == "flight_tracker"
+    assert prompt_names(await ask_for_data(client, data=FLIGHT))[0] == "flight_tracker"
 
 
 async def test_prompt_without_a_match_advises_to_search(client: Client) -> None:
-    text = await ask(client, data="42")
+    text = await ask_for_data(client, data="42")
 
-    assert list_names(text) == []
+    assert prompt_names(text) == []
     assert "search_widgets" in text

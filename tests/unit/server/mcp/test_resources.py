@@ -16,7 +16,7 @@ from widgetd.server.catalog.registry import Registry
 from widgetd.server.mcp import sdk
 from widgetd.server.mcp.assembly import build
 from widgetd.server.mcp.resources import Resources
-from widgetd.server.mcp.server import Server, ServerOptions
+from widgetd.server.mcp.server import ServerOptions
 from widgetd.server.render import entry
 from widgetd.server.render.entry import page_meta, view_uri
 from widgetd.server.store.factory import local_store
@@ -27,17 +27,11 @@ PICTURE = (
 )
 
 
-@pytest.fixture
-def registry() -> Registry:
-    widget = build_widget(
-        template=PICTURE, encodedWidget="bm9uZQ", sidecar='ui_type = "hello-card"'
-    )
-    return Registry(snapshot_of(widget, build_widget("Other")))
-
-
-@pytest.fixture
-def server(registry: Registry) -> Server:
-    return build(registry, local_store(), ServerOptions(resources=Resources("<!doctype html>page")))
+pytestmark = pytest.mark.serves(
+    build_widget(template=PICTURE, encodedWidget="bm9uZQ", sidecar='ui_type = "hello-card"'),
+    build_widget("Other"),
+    options=ServerOptions(resources=Resources("<!doctype html>page")),
+)
 
 
 async def read(client: Client, uri: str) -> TextResourceContents:

@@ -26,12 +26,10 @@ SIDECAR = 'ui_type = "social-greeting"\nprovider = "social"\nsummary_fields = ["
 is_greeting = widgetd.guard("social-greeting")
 
 
-@pytest.fixture
-def server() -> Server:
-    return build(Registry(snapshot_of(build_widget(sidecar=SIDECAR))), local_store())
+pytestmark = pytest.mark.serves(build_widget(sidecar=SIDECAR))
 
 
-async def show(client: Client, profile: str = "chatkit") -> widgetd.Shown:
+async def show_greeting(client: Client, profile: str = "chatkit") -> widgetd.Shown:
     meta = cast("RequestParamsMeta", {"widgetd/profile": profile})
     response = widgetd.response(await client.call_tool("greeting", ADA, meta=meta))
     assert is_greeting(response)
@@ -41,7 +39,7 @@ async def show(client: Client, profile: str = "chatkit") -> widgetd.Shown:
 
 @pytest.mark.parametrize("profile", ["chatkit", "split"])
 async def test_tree_is_found_in_either_profile(client: Client, profile: str) -> None:
-    response = await show(client, profile)
+    response = await show_greeting(client, profile)
 
     assert response.tree == TREE
     assert response.text == "Greeting: who Ada"
@@ -51,9 +49,9 @@ async def test_tree_is_found_in_either_profile(client: Client, profile: str) -> 
 
 
 async def test_models_data_is_separate_from_the_tree(client: Client) -> None:
-    assert (await show(client, "chatkit")).facts is None
+    assert (await show_greeting(client, "chatkit")).facts is None
 
-    facts = (await show(client, "split")).facts
+    facts = (await show_greeting(client, "split")).facts
 
     assert facts is not None
     assert facts.wire() == {
@@ -67,7 +65,7 @@ async def test_oversized_tree_is_sent_as_a_link() -> None:
     options = ServerOptions(policy=Policy(inline_max_bytes=10))
     server = build(Registry(snapshot_of(build_widget(sidecar=SIDECAR))), local_store(), options)
     async with Client(sdk.lowlevel_of(server.mcp)) as client:
-        response = await show(client)
+        response = await show_greeting(client)
 
     assert response.tree is None
     assert response.link == f"widgetd://renders/{response.render.id}"
@@ -102,7 +100,7 @@ def test_json_of_a_mocked_call_reads_the_same() -> None:
 
 
 async def test_no_part_of_a_response_can_be_changed(client: Client) -> None:
-    response: Any = await show(client, "split")
+    response: Any = await show_greeting(client, "split")
 
     for part in (response, response.ui, response.ui.ui_metadata, response.render, response.facts):
         with pytest.raises(ValidationError, match="Instance is frozen"):

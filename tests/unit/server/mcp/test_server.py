@@ -22,23 +22,14 @@ from widgetd.server.store.factory import local_store
 TABLE = {"type": "object", "properties": {"rows": {"type": "array"}}}
 
 
-@pytest.fixture
-def registry() -> Registry:
-    return Registry(
-        snapshot_of(
-            build_widget("Flight Tracker", sidecar='description = "Show where a flight is."'),
-            build_widget("Table", schema=TABLE, sidecar='description = "Show rows of numbers."'),
-            build_widget(sidecar='description = "Greet somebody."\ntags = ["social"]'),
-        )
-    )
+pytestmark = pytest.mark.serves(
+    build_widget("Flight Tracker", sidecar='description = "Show where a flight is."'),
+    build_widget("Table", schema=TABLE, sidecar='description = "Show rows of numbers."'),
+    build_widget(sidecar='description = "Greet somebody."\ntags = ["social"]'),
+)
 
 
-@pytest.fixture
-def server(registry: Registry) -> Server:
-    return build(registry, local_store())
-
-
-def text(result: CallToolResult) -> str:
+def first_text(result: CallToolResult) -> str:
     return result.content[0].text  # type: ignore[union-attr]  # all of ours are texts
 
 
@@ -62,7 +53,7 @@ async def test_call_answers_with_the_tree_and_its_render_id(
     result = await client.call_tool("greeting", {"who": "Ada"})
 
     assert structured_content(result) == greeting("Hello", "Ada")
-    assert text(result) == "Greeting: who Ada"
+    assert first_text(result) == "Greeting: who Ada"
     assert result.meta is not None
     mark = result.meta["widgetd/render"]
     assert mark["widget"] == "greeting"
@@ -74,7 +65,7 @@ async def test_invalid_arguments_are_an_error_that_the_model_can_read(client: Cl
     result = await client.call_tool("greeting", {"who": True, "how": "loud"})
 
     assert result.is_error
-    assert text(result).startswith("[W2002] who: expected a string, got true")
+    assert first_text(result).startswith("[W2002] who: expected a string, got true")
     assert result.meta is not None
     assert result.meta["widgetd/error"]["code"] == "W2002"
     assert result.meta["widgetd/error"]["path"] == "who"
@@ -84,7 +75,7 @@ async def test_unknown_tool_is_an_error_with_the_nearest_name(client: Client) ->
     result = await client.call_tool("flight_traker", {})
 
     assert result.is_error
-    assert text(result) == (
+    assert first_text(result) == (
         "[W2001] name: there is no widget 'flight_traker'; "
         "did you mean 'flight_tracker'? (correct this and call again)"
     )
@@ -104,18 +95,20 @@ async def test_error_does_not_repeat_a_long_name(
     result = await client.call_tool(tool, arguments)
 
     assert result.is_error
-    assert len(text(result)) < 600
+    assert len(first_text(result)) < 600
 
 
 async def test_internal_failure_reveals_nothing_to_the_caller(
     client: Client, registry: Registry
 ) -> None:
-    vars(registry.current.widgets["greeting"])["drawing"] = None
+    broken = build_widget()
+    vars(broken)["drawing"] = None
+    registry.swap(snapshot_of(broken))
 
     result = await client.call_tool("greeting", {"who": "Ada"})
 
     assert result.is_error
-    assert text(result) == "Error calling tool 'greeting'"
+    assert first_text(result) == "Error calling tool 'greeting'"
 
 
 async def test_search_finds_widgets_by_their_purpose(client: Client) -> None:
@@ -232,7 +225,7 @@ async def test_unknown_profile_is_refused(client: Client) -> None:
     result = await client.call_tool("greeting", {"who": "Ada"}, meta=asking("slit"))
 
     assert result.is_error
-    assert text(result) == (
+    assert first_text(result) == (
         '[W2006] _meta.widgetd/profile: expected "auto", "chatkit" or "split", '
         "got 'slit' (retry: no)"
     )
@@ -253,7 +246,7 @@ async def test_too_old_client_gets_the_required_version(
     result = await client.call_tool(tool, arguments, meta=of_version("1.5.0-rc.1"))
 
     assert result.is_error
-    assert text(result) == (
+    assert first_text(result) == (
         "[W2010] _meta.widgetd/clientVersion: greeting needs a client of version 1.5.0 or later, "
         "got 1.5.0-rc.1 (retry: no)"
     )
@@ -287,7 +280,7 @@ async def test_client_too_old_for_a_widget_is_shown_no_render_of_it(
 
     result = await client.call_tool("show_render", render, meta=of_version("1"))
 
-    assert text(result) == (
+    assert first_text(result) == (
         "[W2010] _meta.widgetd/clientVersion: greeting needs a client of version 1.5.0 or later, "
         "got 1 (retry: no)"
     )
@@ -300,7 +293,7 @@ async def test_invalid_client_version_is_refused_where_one_is_needed(
     registry.swap(snapshot_of(build_widget(sidecar='min_client_version = "1.5.0"')))
     result = await client.call_tool("greeting", {"who": "Ada"}, meta=of_version(version))
 
-    assert text(result) == (
+    assert first_text(result) == (
         '[W2006] _meta.widgetd/clientVersion: expected a version, as in "1.5.0", '
         f"got {version!r} (retry: no)"
     )
@@ -311,7 +304,7 @@ async def test_text_json_mirrors_the_tree_for_old_clients(registry: Registry) ->
     async with Client(sdk.lowlevel_of(mirrored.mcp)) as client:
         result = await client.call_tool("greeting", {"who": "Ada"})
 
-    assert text(result) == '{"type":"Card","children":[{"type":"Text","value":"Hello, Ada"}]}'
+    assert first_text(result) == '{"type":"Card","children":[{"type":"Text","value":"Hello, Ada"}]}'
 
 
 async def test_tree_with_possibly_sensitive_values_is_never_mirrored() -> None:
@@ -322,7 +315,7 @@ async def test_tree_with_possibly_sensitive_values_is_never_mirrored() -> None:
     async with Client(sdk.lowlevel_of(mirrored.mcp)) as client:
         result = await client.call_tool("greeting", {"who": "4242"})
 
-    assert text(result) == "Greeting"
+    assert first_text(result) == "Greeting"
 
 
 def test_schema_with_a_header_the_sdk_rejects_never_reaches_the_list() -> None:

@@ -12,7 +12,7 @@ from mcp_types import CallToolResult, Implementation, TextResourceContents
 
 from tests.support.booking import mark
 from tests.support.daemons import PATIENCE_S
-from tests.support.form import ARGUMENTS, GIVEN, order
+from tests.support.form import ARGUMENTS, GIVEN, act, order
 from tests.support.widgets import build_widget, greeting, snapshot_of
 from widgetd.server.access.principal import CALL, READ, Caller, ClientInfo, Principal
 from widgetd.server.catalog.registry import Registry
@@ -23,15 +23,7 @@ from widgetd.server.render.result import Policy, Result
 from widgetd.server.store.contract import Bounds, StoredRender
 from widgetd.server.store.factory import Store, local_store
 
-
-@pytest.fixture
-def store() -> Store:
-    return local_store(Bounds(versions_per_s=3))
-
-
-@pytest.fixture
-def server(store: Store) -> Server:
-    return build(Registry(snapshot_of(order(), build_widget())), store)
+pytestmark = pytest.mark.serves(order(), build_widget(), bounds=Bounds(versions_per_s=3))
 
 
 @pytest.fixture
@@ -52,11 +44,6 @@ async def update(client: Client, render_id: str, **arguments: Any) -> CallToolRe
 
 async def show(client: Client, render_id: str) -> CallToolResult:
     return await client.call_tool("show_render", {"render_id": render_id})
-
-
-async def act(client: Client, render_id: str, action: str, payload: Any, key: str) -> Any:
-    press = {"render_id": render_id, "action": action, "payload": payload, "idempotency_key": key}
-    return await client.call_tool("widget_action", press)
 
 
 async def test_update_is_shown_and_read_from_then_on(client: Client) -> None:
@@ -128,10 +115,14 @@ async def test_updates_above_the_rate_get_a_retry_time(client: Client, render_id
 async def test_action_must_be_in_the_newest_version(client: Client, render_id: str) -> None:
     await update(client, render_id, arguments={"order": "o1", "lines": ["tea"]})
 
-    accepted = await act(client, render_id, "order.send", GIVEN, "one")
-    refused = await act(client, render_id, "line.drop", {"order": "o1", "line": "cake"}, "two")
+    accepted = await act(client, render_id, GIVEN, key="one")
+    refused = await act(
+        client, render_id, {"order": "o1", "line": "cake"}, action="line.drop", key="two"
+    )
     await update(client, render_id, arguments={"order": "o1"})
-    none = await act(client, render_id, "line.drop", {"order": "o1", "line": "tea"}, "three")
+    none = await act(
+        client, render_id, {"order": "o1", "line": "tea"}, action="line.drop", key="three"
+    )
 
     assert accepted.structured_content == {"status": "accepted", "next": 1}
     assert error(refused)["code"] == "W2404"

@@ -165,7 +165,7 @@ def test_budget_states_the_omitted_parts() -> None:
     assert len("\n".join(lines)) <= 20 * CHARACTERS_OF_A_TOKEN
 
 
-async def text_of(widget: Widget, **policy: Any) -> str:
+async def markdown_of(widget: Widget, **policy: Any) -> str:
     registry = Registry(snapshot_of(widget))
     renderer = Renderer(registry, Policy(**policy), local_store(Bounds()))
     caller = Caller(snapshot=registry.current, registry=registry)
@@ -186,12 +186,12 @@ TREE = (
 async def test_text_is_markdown_by_setting_or_sidecar(sidecar: str, policy: dict[str, Any]) -> None:
     widget = build_widget("Greeting", template=TREE, sidecar=sidecar)
 
-    assert (await text_of(widget, **policy)).splitlines()[:2] == ["Ada", "Hello"]
+    assert (await markdown_of(widget, **policy)).splitlines()[:2] == ["Ada", "Hello"]
 
 
 async def test_markdown_has_no_sensitive_value() -> None:
     widget = build_widget("Greeting", template=TREE, sidecar='sensitive = ["who"]\n')
 
-    text = await text_of(widget, text="markdown")
+    text = await markdown_of(widget, text="markdown")
     assert "Hello" in text
     assert "Ada" not in text
