@@ -88,11 +88,7 @@ class Airline(ActionCaller):
 
     def find_terms(self, _upstream: str, _tool: str) -> ActionTerms:
         """Return the terms that the attributes state."""
-        return ActionTerms(
-            confirm=self.confirms,
-            title="Book a seat",
-            patience_s=self.patience,
-        )
+        return ActionTerms(confirm=self.confirms, title="Book a seat", patience_s=self.patience)
 
     async def call_action(
         self, upstream: str, tool: str, arguments: Mapping[str, Any], *, key: str, principal: str

@@ -17,7 +17,7 @@ from mcp.client.subscriptions import Subscription, ToolsListChanged
 from mcp.server.lowlevel.server import Server
 from mcp_types import CallToolResult, ToolListChangedNotification
 
-from tests.support.daemons import PATIENCE_S
+from tests.support.patience import PATIENCE_S
 
 Era = Literal["legacy", "modern"]
 
@@ -110,6 +110,5 @@ async def _receive_events(listening: Subscription, connection: Connection) -> No
 def over_stdio(folder: Path) -> StdioServerParameters:
     """Build the command of a daemon that serves `folder` over stdio."""
     return StdioServerParameters(
-        command=sys.executable,
-        args=["-m", "widgetd", "serve", str(folder), "--transport", "stdio"],
+        command=sys.executable, args=["-m", "widgetd", "serve", str(folder), "--transport", "stdio"]
     )

@@ -11,6 +11,7 @@ from typing import Any
 import anyio
 import pytest
 
+from tests.support.patience import PATIENCE_S
 from widgetd.daemon.serve import serve
 from widgetd.server.wing import Wing
 from widgetd.settings import Settings
@@ -21,9 +22,6 @@ except ImportError:  # in `make test-core`
     WINGS: Sequence[Wing[Any]] = ()  # type: ignore[no-redef]
 
 needs_wings = pytest.mark.skipif(not WINGS, reason="what it looks at is a wing's")
-
-PATIENCE_S = 60
-"""Maximum wait; far more than any step takes on a busy machine."""
 
 
 @asynccontextmanager

@@ -20,7 +20,8 @@ from pathlib import Path
 
 import anyio
 
-from tests.support.processes import PATIENCE_S, WIDGETD, Served, daemon_environment, served_url
+from tests.support.patience import PATIENCE_S
+from tests.support.processes import WIDGETD, Served, daemon_environment, served_url
 
 FORKS = multiprocessing.get_context("forkserver")
 FORKS.set_forkserver_preload(["widgetd.daemon.serve", "widgetd.cli.serve"])

@@ -10,7 +10,7 @@ import anyio
 import anyio.abc
 
 from tests.support.clients import connect_client
-from tests.support.daemons import PATIENCE_S
+from tests.support.patience import PATIENCE_S
 
 CALLERS = 3
 LAST_CALLS = 5

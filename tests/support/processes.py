@@ -16,10 +16,10 @@ import anyio
 from anyio.abc import Process
 from anyio.streams.text import TextReceiveStream
 
+from tests.support.patience import PATIENCE_S
+
 if TYPE_CHECKING:
     from tests.support.forked_daemons import ForkedProcess
-
-PATIENCE_S = 60
 
 WIDGETD = (sys.executable, "-m", "widgetd")
 

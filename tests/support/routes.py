@@ -14,7 +14,8 @@ import pytest
 from starlette.applications import Starlette
 from starlette.routing import Route
 
-from tests.support.daemons import PATIENCE_S, serving
+from tests.support.daemons import serving
+from tests.support.patience import PATIENCE_S
 from tests.support.widgets import widget_file
 from widgetd.author.gallery import pages as gallery_pages
 from widgetd.chat import pages as chat_pages

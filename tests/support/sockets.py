@@ -9,9 +9,9 @@ from typing import Any
 import anyio
 from anyio.abc import SocketStream
 
-MODERN = "2026-07-28"
-PATIENCE_S = 10
+from tests.support.patience import PATIENCE_S
 
+MODERN = "2026-07-28"
 _ENVELOPE = {
     "io.modelcontextprotocol/protocolVersion": MODERN,
     "io.modelcontextprotocol/clientCapabilities": {},

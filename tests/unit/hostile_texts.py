@@ -49,8 +49,7 @@ def attribute(text: str) -> None:
 def read_message(text: str) -> None:
     """Have the scripted model answer `text` twice: with a search, then with an example."""
     sample = WidgetSample(
-        arguments={"v": "sunny", "w": "1-" * 30 + "2"},
-        admits=lambda _arguments: True,
+        arguments={"v": "sunny", "w": "1-" * 30 + "2"}, admits=lambda _arguments: True
     )
     schema = {"properties": {"place": {"type": "string"}}, "required": ["place"]}
     upstream = {"name": "mcp_sky__weather", "parameters": schema}

@@ -14,6 +14,7 @@ from tests.field.server.web.test_accessibility import AXE, violations
 from tests.support.clients import connect_client
 from tests.support.daemons import serving
 from tests.support.form import order_file
+from tests.support.patience import PATIENCE_S
 from tests.support.widgets import widget_file
 from tests.system.chat.endpoint import endpoint, streams
 from widgetd.base.files.folder import bundled_folder
@@ -231,7 +232,7 @@ async def test_uploaded_widget_is_available_at_the_next_turn(tmp_path: Path) -> 
             'description = "A welcome for visitors."\n'
             '[[examples]]\nname = "one"\narguments = { who = "Ada" }\n'
         )
-        with anyio.fail_after(20):
+        with anyio.fail_after(PATIENCE_S):
             while not await page.locator("#items li.widget").count():
                 await say(page, "show me a welcome for visitors")
         await frame_of(page).get_by_text("Welcome, Ada").wait_for()

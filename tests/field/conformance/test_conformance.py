@@ -53,12 +53,7 @@ pytestmark = pytest.mark.skipif(
         ),
         (
             "2026-07-28",
-            {
-                "tools-list",
-                "caching",
-                "http-header-validation",
-                "dns-rebinding-protection",
-            },
+            {"tools-list", "caching", "http-header-validation", "dns-rebinding-protection"},
         ),
     ],
 )

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from http.client import HTTPConnection
 from pathlib import Path
 
+from tests.support.patience import PATIENCE_S
+
 DEPLOY = Path(__file__).resolve().parents[3] / "deploy"
 PROGRAMS = "/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin"
 
@@ -103,12 +105,12 @@ class Balancer:
 
     def ask(self, headers: dict[str, str]) -> str:
         """Return the answer to a POST with these headers."""
-        with closing(HTTPConnection("127.0.0.1", self.port, timeout=10)) as connection:
+        with closing(HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_S)) as connection:
             connection.request("POST", "/mcp", b"{}", headers)
             return connection.getresponse().read().decode()
 
     def status_of(self, path: str) -> int:
-        with closing(HTTPConnection("127.0.0.1", self.port, timeout=10)) as connection:
+        with closing(HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_S)) as connection:
             connection.request("GET", path)
             return connection.getresponse().status
 
@@ -122,4 +124,4 @@ class Balancer:
 
     def close(self) -> None:
         self._process.terminate()
-        self._process.wait(timeout=10)
+        self._process.wait(timeout=PATIENCE_S)

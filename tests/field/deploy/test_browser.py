@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.field.deploy.documents import compose, instruction, instructions
-from tests.field.deploy.test_unit import SYSTEMD, UNIT, analyze
+from tests.field.deploy.test_systemd import SYSTEMD, UNIT, analyze
 from tests.field.server.web.browsing import needs_browser
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -13,6 +13,7 @@ from tests.field.deploy.documents import ROOT, build_overlay, needs_kubectl, pod
 from tests.support.clients import connect_client
 from tests.support.daemons import serving
 from tests.support.load import under_load
+from tests.support.patience import PATIENCE_S
 from tests.support.widgets import greeting, widget_file
 from tests.system.server.web.asking import ask
 
@@ -75,7 +76,7 @@ async def test_commits_are_served_by_a_swap_of_the_link_without_a_failed_call(
 
         repository.commit(A="{")
         third = await sync(repository, root)
-        with anyio.fail_after(10):
+        with anyio.fail_after(PATIENCE_S):
             while not (status := (await ask(url, "/status")).json())["faults"]:  # noqa: ASYNC110 - no event tells of a refused file
                 await anyio.sleep(0.01)
         await client.answers("a", WHO, greeting("Two", "Ada"))

@@ -34,18 +34,14 @@ def test_every_object_conforms_to_kubernetes(built: dict[tuple[str, str], Any]) 
     require_valid(built.values())
 
 
-def test_everything_without_a_store_is_there_with_one(
-    built: dict[tuple[str, str], Any],
-) -> None:
+def test_everything_without_a_store_is_there_with_one(built: dict[tuple[str, str], Any]) -> None:
     without = {(d["kind"], d["metadata"]["name"]) for d in map(document, MANIFESTS)}
 
     assert without <= built.keys()
     assert {each["metadata"]["namespace"] for each in built.values()} == {"widgetd"}
 
 
-def test_only_replicas_reach_the_store(
-    built: dict[tuple[str, str], Any],
-) -> None:
+def test_only_replicas_reach_the_store(built: dict[tuple[str, str], Any]) -> None:
     variables = {each["name"]: each["value"] for each in container(built, "widgetd")["env"]}
     store = urlsplit(variables["WIDGETD_STORE"])
     service = built["Service", store.hostname or ""]["spec"]
@@ -61,9 +57,7 @@ def test_only_replicas_reach_the_store(
     )
 
 
-def test_store_can_write_nothing_and_hold_no_capability(
-    built: dict[tuple[str, str], Any],
-) -> None:
+def test_store_can_write_nothing_and_hold_no_capability(built: dict[tuple[str, str], Any]) -> None:
     assert container(built, "widgetd-store")["securityContext"] == {
         "allowPrivilegeEscalation": False,
         "readOnlyRootFilesystem": True,

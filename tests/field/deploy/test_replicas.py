@@ -17,11 +17,11 @@ from mcp_types import ToolListChangedNotification
 from tests.field.deploy.balancing import NGINX, Balancer
 from tests.field.deploy.replicas import Fleet, Replica
 from tests.support.clients import Connection, connect_client
-from tests.support.form import ARGUMENTS, GIVEN, order_file
+from tests.support.form import ARGUMENTS, order_file
+from tests.support.patience import PATIENCE_S
 from tests.support.widgets import greeting, widget_file
 from tests.system.server.store.server import BINARY, Server
 
-PATIENCE_S = 30
 CLIENTS_AT_ONCE = 2
 CALLS = 12
 PAUSE_S = 0.03
@@ -97,17 +97,6 @@ async def calls_of_each(fleet: Fleet) -> tuple[float, ...]:
     return await fleet.numbers("widgetd_calls_total", outcome="ok", widget="greeting")
 
 
-async def test_replicas_of_the_same_folder_report_the_same_hash(fleet: Fleet) -> None:
-    reports = [await replica.readiness() for replica in fleet.both]
-
-    assert [one["ready"] for one in reports] == [True, True]
-    assert reports[0]["files"] == reports[1]["files"]
-    assert reports[0]["generation"] == reports[1]["generation"]
-    for replica, each in zip(fleet.both, reports, strict=True):
-        hashes = {name: str(each[name]) for name in ("files", "generation")}
-        assert await replica.number("widgetd_generation_info", **hashes) == 1
-
-
 async def test_session_keeps_its_replica_and_is_notified_of_changes_there(fleet: Fleet) -> None:
     before = await calls_of_each(fleet)
     with anyio.fail_after(PATIENCE_S):
@@ -129,18 +118,6 @@ async def test_session_keeps_its_replica_and_is_notified_of_changes_there(fleet:
     assert [b - a for a, b in zip(before, after, strict=True)] == [CALLS * n for n in sessions]
 
 
-async def test_calls_without_a_session_go_to_every_replica(fleet: Fleet) -> None:
-    before = await calls_of_each(fleet)
-    async with connect_client(fleet.balancer.url, "modern") as client:
-        for _ in range(4 * CALLS):
-            assert greets(await client.call("greeting", who="Ada"))
-    after = await calls_of_each(fleet)
-
-    increases = [b - a for a, b in zip(before, after, strict=True)]
-    assert sum(increases) == 4 * CALLS
-    assert all(increases)
-
-
 async def order(model: Connection) -> str:
     """Return the id of a new render."""
     result = await model.call("order", **ARGUMENTS)
@@ -157,30 +134,6 @@ async def test_render_of_one_replica_is_shown_by_the_other(fleet: Fleet) -> None
         result = await there.call("show_render", render_id=render_id)
 
     assert result.structured_content == rendered.structured_content
-
-
-async def test_action_at_one_replica_is_awaited_at_the_other(fleet: Fleet) -> None:
-    answers: list[Any] = []
-    async with (
-        connect_client(fleet.one.url, "modern") as page,
-        connect_client(fleet.two.url, "modern") as model,
-    ):
-        render_id = await order(model)
-
-        async def wait() -> None:
-            answers.append(await model.call("await_widget_action", render_id=render_id))
-
-        with anyio.fail_after(PATIENCE_S):
-            async with anyio.create_task_group() as tasks:
-                tasks.start_soon(wait)
-                taking = {"render_id": render_id, "action": "order.send", "payload": GIVEN}
-                first = await page.call("widget_action", **taking, idempotency_key="k")
-                again = await model.call("widget_action", **taking, idempotency_key="k")
-
-    assert first.structured_content == {"status": "accepted", "next": 1}
-    assert again.structured_content == {"status": "accepted", "next": 1, "repeated": True}
-    [action] = answers[0].structured_content["actions"]
-    assert (action["action"], action["payload"]) == ("order.send", GIVEN)
 
 
 class Load:

@@ -25,12 +25,12 @@ from mcp_types import TextResourceContents
 from tests.field.deploy.documents import ROOT
 from tests.support.clients import connect_client
 from tests.support.examples import SCALE
+from tests.support.patience import PATIENCE_S
 from tests.support.processes import daemon_process
 from tests.system.server.web.asking import ask
 from widgetd.author.browser.chromium import find_chromium
 
 UV = shutil.which("uv")
-PATIENCE_S = 60
 EVERY_PYTHON = SCALE > 1
 VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
 BUNDLE = ROOT / "build" / f"widgetd-{VERSION}.mcpb"

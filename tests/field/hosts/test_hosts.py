@@ -126,9 +126,7 @@ async def test_claude_desktop_draws_a_stripped_result_without_showing_its_id(
 
 
 @needs_browser
-async def test_claude_ai_is_listed_page_tools_without_declaring_support(
-    chromium: Chromium,
-) -> None:
+async def test_claude_ai_is_listed_page_tools_without_declaring_support(chromium: Chromium) -> None:
     async with hosted(chromium, HOSTS["claude-ai"]) as stage:
         assert {"widget_action", "follow_render"} <= set(await stage.client.tools())
         await show_widget(stage)

@@ -35,9 +35,7 @@ async def test_sigterm_finishes_calls_in_flight_beside_open_streams(tmp_path: Pa
     assert (outcome.code, outcome.unfinished) == (0, 0)
 
 
-async def test_clients_that_never_read_do_not_delay_others(
-    tmp_path: Path,
-) -> None:
+async def test_clients_that_never_read_do_not_delay_others(tmp_path: Path) -> None:
     (tmp_path / "w0.widget").write_bytes(widget_content("w0", 1))
     async with (
         daemon_process(tmp_path, "--log-level", "error") as served,

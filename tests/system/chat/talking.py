@@ -13,7 +13,7 @@ import httpx2
 import pytest
 from pydantic import TypeAdapter
 
-from tests.support.daemons import PATIENCE_S
+from tests.support.patience import PATIENCE_S
 from widgetd.chat.limits import LIMITS, ChatLimits
 
 

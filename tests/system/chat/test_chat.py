@@ -14,15 +14,15 @@ from typing import Any
 import anyio
 import pytest
 
-from tests.support.daemons import PATIENCE_S, serving
+from tests.support.daemons import serving
 from tests.support.forked_daemons import forked_daemon
 from tests.support.form import ARGUMENTS, GIVEN, order_file
 from tests.support.logs import captured_logs
+from tests.support.patience import PATIENCE_S
 from tests.support.widgets import widget_file
 from tests.system.chat.endpoint import endpoint, says, stays_silent
 from tests.system.chat.talking import Talker, agent_messages, problems, set_limits, shown_widgets
 from tests.unit.base.files.privilege import stopped_by_permissions
-from widgetd.base.errors import ConfigError
 from widgetd.chat.backend import model as models
 from widgetd.chat.backend import server as servers
 from widgetd.chat.backend.database import ChatDatabase
@@ -108,9 +108,7 @@ async def test_threads_outlive_a_restart_where_there_is_a_state_folder(
 
 
 @pytest.mark.parametrize("harm", ["unreadable", "read-only", "a folder"])
-async def test_chat_starts_without_conversations_when_its_file_is_unusable(
-    harm: str,
-) -> None:
+async def test_chat_starts_without_conversations_when_its_file_is_unusable(harm: str) -> None:
     with stopped_by_permissions() as home:
         chat_folder, state = make_folder(home), home / "state"
         state.mkdir()
@@ -224,16 +222,6 @@ async def test_turn_ends_with_the_token_of_its_user(chat_folder: Path) -> None:
         os.kill(os.getpid(), signal.SIGHUP)
 
     assert len(there.asked) == 1
-
-
-async def test_public_address_needs_a_token(chat_folder: Path) -> None:
-    with pytest.raises(BaseExceptionGroup) as refused:
-        async with serving(chat_folder, chat=True, host="0.0.0.0"):
-            pass
-    [error] = refused.value.exceptions
-
-    assert isinstance(error, ConfigError)
-    assert error.code == "W0009"
 
 
 @pytest.mark.parametrize("origin", ["http://127.0.0.1:1", "null"])

@@ -16,8 +16,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.daemons import PATIENCE_S, serving
+from tests.support.daemons import serving
 from tests.support.logs import captured_logs
+from tests.support.patience import PATIENCE_S
 from tests.system.chat.endpoint import calls_tool, endpoint, says, stays_silent
 from tests.system.chat.talking import Talker, agent_messages, problems, set_limits, shown_widgets
 from tests.unit.server.catalog.test_state_faults import no_room
@@ -72,12 +73,7 @@ async def test_turns_at_once_are_limited_apart_from_the_calls_of_their_agent(
     async with (
         endpoint(calls_tool("greeting", {"who": "Ada"}), stays_silent()) as model,
         serving(
-            folder,
-            chat=True,
-            token_file=tokens,
-            at_once=1,
-            chat_model="m",
-            chat_url=model.url,
+            folder, chat=True, token_file=tokens, at_once=1, chat_model="m", chat_url=model.url
         ) as url,
         talker(url, "ada").begun("Greet Ada") as lines,
     ):

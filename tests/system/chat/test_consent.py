@@ -10,7 +10,8 @@ import anyio
 import pytest
 from mcp_types import CallToolResult
 
-from tests.support.daemons import PATIENCE_S, serving
+from tests.support.daemons import serving
+from tests.support.patience import PATIENCE_S
 from tests.support.widgets import widget_file
 from tests.system.chat.endpoint import calls_tool, endpoint, says
 from tests.system.chat.talking import Talker, agent_messages, set_limits, shown_widgets
@@ -43,12 +44,7 @@ async def test_chat_saves_a_widget_once_its_user_allows_it(folder: Path, label: 
     async with (
         endpoint(calls_tool("save_widget", SAVING), says("I asked."), says("I see.")) as model,
         serving(
-            folder,
-            chat=True,
-            chat_tools=("author",),
-            chat_model="m",
-            chat_url=model.url,
-            **AUTHOR,
+            folder, chat=True, chat_tools=("author",), chat_model="m", chat_url=model.url, **AUTHOR
         ) as url,
     ):
         talker = Talker(url)
@@ -82,12 +78,7 @@ async def test_chat_model_has_widgets_search_and_the_named_tools(folder: Path) -
         async with (
             endpoint(says("Hello.")) as model,
             serving(
-                folder,
-                chat=True,
-                chat_tools=named,
-                chat_model="m",
-                chat_url=model.url,
-                **AUTHOR,
+                folder, chat=True, chat_tools=named, chat_model="m", chat_url=model.url, **AUTHOR
             ) as url,
         ):
             await Talker(url).say("Hello")
@@ -199,10 +190,7 @@ def text_of(result: CallToolResult) -> str:
 
 async def test_client_that_draws_without_elicitation_gets_the_card(folder: Path) -> None:
     saved = folder / "Parcel.widget"
-    async with (
-        serving(folder, **AUTHOR) as url,
-        client_named(url, "modern", apps=True) as client,
-    ):
+    async with serving(folder, **AUTHOR) as url, client_named(url, "modern", apps=True) as client:
         with anyio.fail_after(PATIENCE_S):
             result = await client.call_tool("save_widget", SAVING)
             meta = result.meta or {}
@@ -262,10 +250,7 @@ async def test_card_of_a_tool_that_is_gone_after_a_restart_says_so(folder: Path)
 async def test_card_shows_a_difference_and_replaces_no_other_version(folder: Path) -> None:
     file = folder / "Greeting.widget"
     other = widget_file(text="Welcome")
-    async with (
-        serving(folder, **AUTHOR) as url,
-        client_named(url, "modern", apps=True) as client,
-    ):
+    async with serving(folder, **AUTHOR) as url, client_named(url, "modern", apps=True) as client:
         with anyio.fail_after(PATIENCE_S):
             read = await client.call_tool("read_widget", {"names": ["greeting"]})
             saving = {

@@ -14,7 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.daemons import PATIENCE_S, serving
+from tests.support.daemons import serving
+from tests.support.patience import PATIENCE_S
 from tests.support.widgets import widget_file
 from tests.system.chat.endpoint import (
     Answer,
@@ -52,10 +53,7 @@ async def test_agent_of_an_endpoint_shows_a_widget_and_speaks(
     # It is set for other programs; the settings alone say where a conversation goes.
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9")
     script = (calls_tool("greeting", {"who": "Ada"}), says("Ada is greeted."), says("Twice."))
-    async with (
-        endpoint(*script) as there,
-        serving(folder, **chat_settings(there.url)) as url,
-    ):
+    async with endpoint(*script) as there, serving(folder, **chat_settings(there.url)) as url:
         talker = Talker(url)
         events = await talker.say("Greet Ada")
         again = await talker.say("And again")
@@ -166,10 +164,7 @@ async def test_endless_slow_response_ends_with_the_turn_and_the_thread_continues
     kind: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     set_limits(monkeypatch, turn_s=1.0)
-    async with (
-        endpoint(DRIPS[kind]) as there,
-        serving(folder, **chat_settings(there.url)) as url,
-    ):
+    async with endpoint(DRIPS[kind]) as there, serving(folder, **chat_settings(there.url)) as url:
         talker = Talker(url)
         events = await talker.say("Greet Ada")
         with anyio.fail_after(PATIENCE_S):
@@ -215,14 +210,9 @@ async def test_interrupted_turn_leaves_no_task_behind(
     assert [one.getMessage() for one in caplog.records if one.name == "asyncio"] == []
 
 
-async def test_model_gets_the_error_of_an_invalid_call_and_corrects_it(
-    folder: Path,
-) -> None:
+async def test_model_gets_the_error_of_an_invalid_call_and_corrects_it(folder: Path) -> None:
     script = (calls_tool("greeting", {}), calls_tool("greeting", {"who": "Ada"}), says("Done."))
-    async with (
-        endpoint(*script) as there,
-        serving(folder, **chat_settings(there.url)) as url,
-    ):
+    async with endpoint(*script) as there, serving(folder, **chat_settings(there.url)) as url:
         events = await Talker(url).say("Greet Ada")
         message = there.asked[1].body["messages"][-1]["content"]
 

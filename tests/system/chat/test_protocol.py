@@ -14,9 +14,7 @@ GIVEN = {"content": [{"type": "input_text", "text": "greeting"}], "inference_opt
 ORIGIN = {"origin": "https://shop.example"}
 
 
-async def test_each_type_of_request_is_answered_or_refused_with_a_sentence(
-    folder: Path,
-) -> None:
+async def test_each_type_of_request_is_answered_or_refused_with_a_sentence(folder: Path) -> None:
     async with serving(folder, chat=True, cors_origin=(ORIGIN["origin"],)) as url:
         talker = Talker(url, ORIGIN)
         [card] = shown_widgets(await talker.say("greeting"))

@@ -19,7 +19,7 @@ from mcp import Client, MCPError
 
 from tests.support.clients import Connection, connect_client
 from tests.support.forked_daemons import forked_daemon
-from tests.support.processes import PATIENCE_S
+from tests.support.patience import PATIENCE_S
 from tests.support.routes import PATH_VALUES, STREAMS, TABLES
 from tests.support.widgets import widget_file
 from tests.system.chat.endpoint import calls_tool, endpoint, says

@@ -13,6 +13,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from tests.support.patience import PATIENCE_S
 from tests.support.widgets import greeting, widget_file
 from widgetd import load_widget
 from widgetd.cli import GROUPS as COMMAND_GROUPS
@@ -535,7 +536,7 @@ def test_render_shows_a_widget_in_the_browser_until_it_is_interrupted(command_fo
         assert process.stdout is not None
         address = process.stdout.readline().strip()
         page, _, signature = address.partition("#")
-        answer = httpx2.post(page, json={"signature": signature}, timeout=10).json()
+        answer = httpx2.post(page, json={"signature": signature}, timeout=PATIENCE_S).json()
         process.send_signal(signal.SIGINT)
         try:
             opened, _ = process.communicate(timeout=60)

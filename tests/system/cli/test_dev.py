@@ -13,7 +13,7 @@ import httpx2
 import pytest
 
 from tests.support.forked_daemons import ForkedProcess, forked_daemon, run_forked
-from tests.support.processes import PATIENCE_S
+from tests.support.patience import PATIENCE_S
 from widgetd.author.browser.chromium import PROGRAM_VARIABLE
 from widgetd.base.files.folder import bundled_folder
 from widgetd.cli.options import Flags
@@ -59,7 +59,7 @@ async def test_dev_shows_examples_until_a_folder_is_begun_and_then_serves_it(
             body = json.dumps({"Parcel.widget.jsx": content})
             url = daemon.url.removesuffix("/mcp")
             async with httpx2.AsyncClient(base_url=url, headers={"origin": url}) as client:
-                answer = await client.post("/gallery/files", content=body, timeout=30)
+                answer = await client.post("/gallery/files", content=body, timeout=PATIENCE_S)
             assert answer.json()["tool"] == "parcel"
         assert isinstance(daemon.process, ForkedProcess)
         serves, printed = b"widgetd serves 1 widget from widgets on ", b""

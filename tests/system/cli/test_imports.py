@@ -8,7 +8,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from tests.support.processes import PATIENCE_S, daemon_process
+from tests.support.patience import PATIENCE_S
+from tests.support.processes import daemon_process
 from tests.support.widgets import widget_file
 from widgetd.base.files.folder import bundled_folder
 
@@ -139,9 +140,7 @@ async def test_start_imports_no_module_of_disabled_rooms(tmp_path: Path) -> None
     assert {one for one in imported if one.startswith(NOT_ON)} - ROWS_OF_TOOLSETS == set()
 
 
-def test_parser_of_jsx_is_imported_where_jsx_may_be_drawn_or_is_asked_about(
-    tmp_path: Path,
-) -> None:
+def test_parser_of_jsx_is_imported_where_jsx_may_be_drawn_or_is_asked_about(tmp_path: Path) -> None:
     bundled = bundled_folder() / "Flight Tracker.widget"
     (tmp_path / bundled.name).write_bytes(bundled.read_bytes())
     commands = {

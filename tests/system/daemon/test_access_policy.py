@@ -15,8 +15,9 @@ from anyio.abc import SocketAttribute, SocketStream
 from fastmcp.server.auth.providers.jwt import RSAKeyPair
 from joserfc.jwk import RSAKey
 
-from tests.support.daemons import PATIENCE_S, serving
+from tests.support.daemons import serving
 from tests.support.forked_daemons import forked_daemon, run_forked
+from tests.support.patience import PATIENCE_S
 from tests.support.sockets import exchange, modern_request
 from tests.support.widgets import widget_file
 from tests.system.server.web.asking import ask
@@ -48,9 +49,7 @@ async def test_sighup_takes_tokens_away_and_brings_new_ones(tmp_path: Path) -> N
         assert await list_status(served.url, NEW) == 200
 
 
-async def test_generated_token_is_in_the_command_that_connects_a_client(
-    tmp_path: Path,
-) -> None:
+async def test_generated_token_is_in_the_command_that_connects_a_client(tmp_path: Path) -> None:
     async with forked_daemon(tmp_path, "--host", "0.0.0.0", "--token", "auto") as served:
         match = re.search(r'--header "Authorization: Bearer (\S+)"', served.greeting)
         assert match is not None, served.greeting
@@ -98,12 +97,7 @@ async def test_jwt_is_good_when_it_was_issued_for_this_daemon(tmp_path: Path) ->
     token_for = partial(RSAKeyPair.create_token, issuer=issuer, audience="widgetd", kid="1")
     async with (
         issuing(pair) as keys,
-        serving(
-            tmp_path,
-            jwt_jwks=keys,
-            jwt_issuer=issuer,
-            jwt_audience="widgetd",
-        ) as url,
+        serving(tmp_path, jwt_jwks=keys, jwt_issuer=issuer, jwt_audience="widgetd") as url,
     ):
         good = token_for(pair, scopes=["widgets:read"])
         late = token_for(pair, expires_in_seconds=-1)

@@ -16,11 +16,11 @@ from anyio.abc import ObjectReceiveStream, ObjectSendStream, Process
 from anyio.streams.text import TextReceiveStream
 from mcp_types import CallToolResult
 
-from tests.support.clients import Connection, Era, connect_client, over_stdio
-from tests.support.daemons import PATIENCE_S, serving
+from tests.support.clients import Connection, connect_client, over_stdio
+from tests.support.daemons import serving
 from tests.support.forked_daemons import forked_daemon
 from tests.support.form import ARGUMENTS, GIVEN, order_file
-from tests.support.sockets import connect, modern_request
+from tests.support.patience import PATIENCE_S
 from tests.system.server.mcp.test_access import ADA, CHIEF, call, code_of, serve_guarded
 from tests.system.server.store.receiver import receiving
 from widgetd.daemon.serve import serve
@@ -102,57 +102,6 @@ async def wait_until_received(connection: Connection) -> None:
         await connection.tools()
 
 
-@pytest.mark.parametrize("at_once", [None, 1])
-@pytest.mark.parametrize("era", ["legacy", "modern"])
-async def test_waiting_reader_is_answered_when_the_user_acts(
-    order_folder: Path, era: Era, at_once: int | None
-) -> None:
-    answers: list[dict[str, Any]] = []
-    async with (
-        serving(order_folder, at_once=at_once) as url,
-        connect_client(url, era) as model,
-        connect_client(url, "modern") as page,
-    ):
-        render_id = await show_order(model)
-
-        async def wait() -> None:
-            answers.append(await waits(model, render_id))
-
-        with anyio.fail_after(PATIENCE_S):
-            async with anyio.create_task_group() as tasks:
-                tasks.start_soon(wait)
-                await wait_until_received(page)
-                receipt = await act(page, render_id)
-
-    assert receipt.structured_content == {"status": "accepted", "next": 1}
-    [answer] = answers
-    assert answer["status"] == "actions"
-    assert [(one["seq"], one["payload"]) for one in answer["actions"]] == [(1, GIVEN)]
-
-
-async def test_disconnected_reader_loses_no_action(order_folder: Path) -> None:
-    async with serving(order_folder) as url, connect_client(url, "modern") as page:
-        render_id = await show_order(page)
-        waiting: dict[str, Any] = {
-            "name": "await_widget_action",
-            "arguments": {"render_id": render_id},
-        }
-        for _ in range(3):
-            async with await connect(url) as connection:
-                head, body = modern_request(url, "tools/call", waiting, name=waiting["name"])
-                await connection.send(head + body)
-                await wait_until_received(page)
-        await act(page, render_id)
-        async with connect_client(url, "legacy") as back:
-            first = await waits(back, render_id)
-            again = await waits(back, render_id)
-            after = await waits(back, render_id, after=first["next"], timeout_s=0)
-
-    assert first == again
-    assert [one["action"] for one in first["actions"]] == ["order.send"]
-    assert after == {"actions": [], "next": 1, "status": "timeout"}
-
-
 async def test_ending_daemon_answers_waiting_readers_at_once(order_folder: Path) -> None:
     stop, started = anyio.Event(), anyio.Event()
     urls: list[str] = []
@@ -200,34 +149,18 @@ async def test_ending_daemon_over_stdio_answers_waiting_readers_at_once(order_fo
         assert await process.wait() == 0
 
 
-async def test_webhook_of_the_settings_gets_actions(order_folder: Path) -> None:
-    secret = "a secret of some length, at least"
-    async with receiving() as receiver:
-        hook = {"webhook": receiver.url, "webhook_secret": secret, "webhook_private": True}
-        async with serving(order_folder, **hook) as url, connect_client(url, "modern") as page:
-            render_id = await show_order(page)
-            await act(page, render_id)
-            await act(page, render_id)
-            await act(page, render_id, key="k2")
-            await receiver.wait_for_requests(2)
-
-    assert sorted(request.headers["webhook-id"] for request in receiver.requests) == [
-        f"{render_id}.1",
-        f"{render_id}.2",
-    ]
-    assert receiver.requests[0].message["data"]["payload"] == GIVEN
-    assert all(request.is_signed_with(secret.encode()) for request in receiver.requests)
-
-
 async def test_ending_daemon_sends_queued_actions_to_the_webhook(order_folder: Path) -> None:
     async with receiving("503 Not now", "204 Ok") as receiver:
-        hook = {"webhook": receiver.url, "webhook_secret": "s" * 24, "webhook_private": True}
+        secret = "s" * 24
+        hook = {"webhook": receiver.url, "webhook_secret": secret, "webhook_private": True}
         async with serving(order_folder, **hook) as url, connect_client(url, "modern") as page:
             await act(page, await show_order(page))
             await receiver.wait_for_requests(1)
 
         assert len(receiver.requests) == 2
     assert receiver.requests[0].message == receiver.requests[1].message
+    assert receiver.requests[0].message["data"]["payload"] == GIVEN
+    assert all(request.is_signed_with(secret.encode()) for request in receiver.requests)
 
 
 async def test_user_input_is_in_no_log_and_no_audit(

@@ -9,10 +9,8 @@ from typing import Any, cast
 import pytest
 from mcp import MCPError
 from mcp_types import (
-    CallToolResult,
     RequestParamsMeta,
     ResourceTemplateReference,
-    TextContent,
     TextResourceContents,
 )
 
@@ -21,10 +19,8 @@ from tests.support.clients import Era, connect_client
 from tests.support.daemons import serving
 from tests.support.widgets import bundled_widgets
 from tests.unit.core.schema.schemas import with_nulls
-from tests.unit.core.widget.test_bundled import RESPONSE_TYPES
 from widgetd.base.files.folder import bundled_folder
 from widgetd.core.widget.widget import Widget
-from widgetd.server.render.entry import CHARACTERS_OF_A_TOKEN
 from widgetd.server.render.mock import MockState, mocks
 
 STATES: tuple[MockState, ...] = ("sample", "empty", "one", "many", "long")
@@ -32,13 +28,6 @@ STATES: tuple[MockState, ...] = ("sample", "empty", "one", "many", "long")
 SPLIT = cast("RequestParamsMeta", {"widgetd/profile": "split"})
 
 both_eras = pytest.mark.parametrize("era", ["legacy", "modern"])
-
-
-def count_model_tokens(result: CallToolResult) -> int:
-    """Count the tokens of text and structured content."""
-    texts = [block.text for block in result.content if isinstance(block, TextContent)]
-    data = json.dumps(result.structured_content, separators=(",", ":"), ensure_ascii=False)
-    return (len("".join(texts)) + len(data)) // CHARACTERS_OF_A_TOKEN
 
 
 @pytest.fixture(scope="module")
@@ -99,22 +88,8 @@ async def test_every_widget_takes_null_for_optional_arguments_as_adapters_send_i
             assert result.meta["widgetd/render"]["mended"]
 
 
-@both_eras
-async def test_every_example_costs_a_model_under_100_tokens(
-    url: str, era: Era, widgets: tuple[Widget, ...]
-) -> None:
-    async with connect_client(url, era) as client:
-        for widget in widgets:
-            for example in widget.definition.sidecar.examples:
-                arguments = dict(example.arguments)
-                result = await client.client.call_tool(widget.tool, arguments, meta=SPLIT)
-
-                assert count_model_tokens(result) < 100, (widget.tool, example.name)
-
-
 async def test_mocked_call_equals_a_call_except_for_its_id_and_time(
-    url: str,
-    widgets: tuple[Widget, ...],
+    url: str, widgets: tuple[Widget, ...]
 ) -> None:
     async with connect_client(url, "modern") as client:
         for widget in widgets:
@@ -159,16 +134,3 @@ async def test_every_listed_resource_can_be_read_and_every_tool_completed(
         resource.name for resource in listed
     }
     assert completed.completion.values == ["flight_tracker"]
-
-
-@both_eras
-async def test_every_commonly_requested_response_type_is_listed(url: str, era: Era) -> None:
-    async with connect_client(url, era) as client:
-        [content] = (await client.client.read_resource("widgetd://ui-types")).contents
-
-    assert isinstance(content, TextResourceContents)
-    rows = json.loads(content.text)
-    assert {row["uiType"] for row in rows} >= RESPONSE_TYPES
-    assert {frozenset(row) for row in rows} == {
-        frozenset({"uiType", "widget", "component", "version", "deprecated"})
-    }

@@ -19,7 +19,7 @@ from tests.support.daemons import serving
 from tests.support.examples import SCALE
 from tests.support.forked_daemons import forked_daemon
 from tests.support.logs import captured_logs
-from tests.support.processes import PATIENCE_S
+from tests.support.patience import PATIENCE_S
 from tests.support.widgets import widget_file
 from tests.system.server.web.asking import ask
 
@@ -55,9 +55,7 @@ def test_traceback_names_places_and_no_values(*, readable: bool) -> None:
     assert "4711-of-ada" not in ended.stderr
 
 
-async def test_swap_event_names_changed_widgets_and_omits_zero_counts(
-    tmp_path: Path,
-) -> None:
+async def test_swap_event_names_changed_widgets_and_omits_zero_counts(tmp_path: Path) -> None:
     (tmp_path / "Greeting.widget").write_text(widget_file())
     (tmp_path / "Other.widget").write_text(widget_file("Other"))
     async with serving(tmp_path):
@@ -71,9 +69,7 @@ async def test_swap_event_names_changed_widgets_and_omits_zero_counts(
     assert 0 not in swapped.values()
 
 
-async def test_requests_are_logged_if_enabled_without_client_paths(
-    tmp_path: Path,
-) -> None:
+async def test_requests_are_logged_if_enabled_without_client_paths(tmp_path: Path) -> None:
     widgets, log = tmp_path / "widgets", tmp_path / "log"
     widgets.mkdir()
     async with forked_daemon(widgets, "--access-log", log=log) as served:
@@ -145,7 +141,7 @@ get_logger().warning("widget.refused", at="/name", **said)
 
 def test_text_log_omits_events_of_libraries() -> None:
     command = [sys.executable, "-c", _TOLD]
-    ended = subprocess.run(command, check=True, capture_output=True, text=True, timeout=30)
+    ended = subprocess.run(command, check=True, capture_output=True, text=True, timeout=PATIENCE_S)
 
     line = re.sub(r" +", " ", ended.stderr)
     assert line.count("\n") == 1

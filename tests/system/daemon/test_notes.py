@@ -8,8 +8,9 @@ import anyio
 from mcp.client.subscriptions import ResourceUpdated
 
 from tests.support.clients import connect_client
-from tests.support.daemons import PATIENCE_S, serving
+from tests.support.daemons import serving
 from tests.support.logs import captured_logs
+from tests.support.patience import PATIENCE_S
 from tests.support.widgets import widget_file
 from tests.system.server.web.asking import ask
 

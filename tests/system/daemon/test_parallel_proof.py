@@ -70,13 +70,6 @@ def write_numbered(root: Path, count: int) -> None:
 
 
 @needs_forks
-def test_forks_prove_a_folder(tmp_path: Path) -> None:
-    write_numbered(tmp_path, MANY)
-
-    assert prove_in_parallel(tmp_path, f"w{MANY - 1:03}.widget") == f"widget_{MANY - 1}"
-
-
-@needs_forks
 def test_unserved_file_is_skipped(tmp_path: Path) -> None:
     write_numbered(tmp_path, MANY)
     (tmp_path / "a.widget").write_text("no JSON")
@@ -123,9 +116,7 @@ def test_proof_is_used_for_the_same_content_alone() -> None:
 
 
 @needs_forks
-def test_each_of_several_processes_proves_its_share(
-    tmp_path: Path,
-) -> None:
+def test_each_of_several_processes_proves_its_share(tmp_path: Path) -> None:
     write_numbered(tmp_path, MANY)
     script = f"""
 import os, sys, time

@@ -16,7 +16,7 @@ import pytest
 
 from tests.support.clients import connect_client
 from tests.support.forked_daemons import forked_daemon
-from tests.support.processes import PATIENCE_S
+from tests.support.patience import PATIENCE_S
 from tests.support.widgets import source, widget_file
 from tests.system.server.web.asking import put
 from widgetd.base.errors import WidgetError
@@ -54,9 +54,7 @@ def test_starts_with_the_first_request_and_serves_all(parser: ParserProcess) -> 
 
 @needs_memory_limits
 @pytest.mark.parametrize("is_warm", [False, True])
-def test_content_above_the_memory_limit_is_refused_and_the_next_is_parsed(
-    is_warm: bool,
-) -> None:
+def test_content_above_the_memory_limit_is_refused_and_the_next_is_parsed(is_warm: bool) -> None:
     parser = ParserProcess(replace(LIMITS, memory_bytes=2**20))
     try:
         if is_warm:

@@ -24,7 +24,7 @@ from mcp_types import TextResourceContents
 
 import widgetd
 from tests.support.clients import Connection, Era, connect_client
-from tests.support.daemons import PATIENCE_S
+from tests.support.patience import PATIENCE_S
 from tests.support.widgets import greeting, widget_file
 from tests.system.server.mcp.listening import hearing
 from widgetd.base.errors import ConfigError
@@ -267,56 +267,3 @@ async def test_registered_server_writes_only_json_rpc_to_stdout(
     assert {message["jsonrpc"] for message in messages} == {"2.0"}
     words = set(re.findall(r"\b(?:widget|catalog)\.\w+", (tmp_path / "errors").read_text()))
     assert words == expected
-
-
-async def test_folder_is_served_and_followed_beside_the_servers_own_tools(
-    tmp_path: Path,
-) -> None:
-    server = FastMCP("mine")
-
-    @server.tool
-    def add(a: int, b: int) -> int:
-        return a + b
-
-    (tmp_path / "Greeting.widget").write_text(widget_file())
-    widgetd.register(server, tmp_path)
-
-    with anyio.fail_after(10):
-        async with Client(server) as client:
-            tools = {tool.name for tool in await client.list_tools()}
-            assert {"add", "greeting", "search_widgets"} <= tools
-            assert (await client.call_tool("add", {"a": 1, "b": 2})).data == 3
-            result = await client.call_tool("greeting", {"who": "Ada"})
-            assert result.structured_content == greeting("Hello", "Ada")
-
-            (tmp_path / "Other.widget").write_text(widget_file("Other"))
-            while "other" not in {tool.name for tool in await client.list_tools()}:  # noqa: ASYNC110 - no event reports it
-                await anyio.sleep(0.01)
-
-
-def test_refused_files_are_named_and_the_others_served(tmp_path: Path) -> None:
-    (tmp_path / "Greeting.widget").write_text(widget_file())
-    (tmp_path / "Broken.widget").write_text("{")
-    refused: list[widgetd.Finding] = []
-
-    widgets = widgetd.discover_widgets(tmp_path, refused=refused.append)
-
-    assert [widget.tool for widget in widgets] == ["greeting"]
-    assert [fault.path for fault in refused] == ["Broken.widget"]
-
-
-def test_register_finds_a_widget_by_name(tmp_path: Path) -> None:
-    (tmp_path / "a.widget").write_text(widget_file("Flight Tracker"))
-
-    for name in ("Flight Tracker", "flight_tracker"):
-        widget = widgetd.get_widget(name, tmp_path)
-        assert widget is not None
-        assert widget.definition.path == "a.widget"
-    assert widgetd.get_widget("nobody", tmp_path) is None
-
-
-def test_single_file_is_loaded_with_its_sidecar(tmp_path: Path) -> None:
-    (tmp_path / "a.widget").write_text(widget_file())
-    (tmp_path / "a.widget.toml").write_text('description = "Greet somebody."')
-
-    assert widgetd.load_widget(tmp_path / "a.widget").description == "Greet somebody."

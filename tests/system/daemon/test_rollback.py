@@ -14,8 +14,9 @@ import anyio.to_thread
 import pytest
 
 from tests.support.clients import Connection, connect_client
-from tests.support.daemons import PATIENCE_S, serving
+from tests.support.daemons import serving
 from tests.support.load import under_load
+from tests.support.patience import PATIENCE_S
 from tests.support.widgets import greeting, widget_file
 from tests.system.server.web.asking import status
 from widgetd.cli import main

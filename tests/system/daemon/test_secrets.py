@@ -13,7 +13,8 @@ import anyio
 import pytest
 
 from tests.support.forked_daemons import forked_daemon
-from tests.support.processes import PATIENCE_S, WIDGETD
+from tests.support.patience import PATIENCE_S
+from tests.support.processes import WIDGETD
 from tests.system.server.mcp.issuing import authorizing
 from widgetd.base.redaction import (
     MASK,

@@ -11,6 +11,7 @@ import pytest
 
 from tests.support.clients import Connection, Era, connect_client, over_stdio
 from tests.support.daemons import serving
+from tests.support.patience import PATIENCE_S
 from tests.support.widgets import greeting, widget_file
 
 WHO = {"who": "Ada"}
@@ -64,7 +65,7 @@ async def test_client_sees_a_file_added_changed_broken_fixed_and_deleted(
 
 async def problems(client: Connection, name: str, *, some: bool) -> None:
     """Wait until the widget has, or has no, problems of its own."""
-    with anyio.fail_after(10):
+    with anyio.fail_after(PATIENCE_S):
         while True:
             details = await client.call("get_widget_details", names=[name])
             assert details.structured_content is not None

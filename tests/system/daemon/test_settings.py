@@ -48,18 +48,8 @@ def test_profiles_by_client_name_are_read_from_the_file(tmp_path: Path) -> None:
             "",
             "WIDGETD_PROT is not a setting; did you mean WIDGETD_PORT?",
         ),
-        (
-            {},
-            {},
-            "prot = 1",
-            "{file}:1: 'prot' is not a setting; did you mean {file}:1: 'port'?",
-        ),
-        (
-            {"port": 70000},
-            {},
-            "",
-            "--port cannot be 70000; write 65535 or less",
-        ),
+        ({}, {}, "prot = 1", "{file}:1: 'prot' is not a setting; did you mean {file}:1: 'port'?"),
+        ({"port": 70000}, {}, "", "--port cannot be 70000; write 65535 or less"),
         (
             {},
             {"WIDGETD_PROFILE": "slit"},
@@ -73,32 +63,12 @@ def test_profiles_by_client_name_are_read_from_the_file(tmp_path: Path) -> None:
             "WIDGETD_AUDIT cannot be '~nil/x'; there is no such home folder; write the whole path",
         ),
         ({"rate": 0}, {}, "", "--rate cannot be 0; write a number above 0"),
-        (
-            {},
-            {"WIDGETD_RATE": "nan"},
-            "",
-            "WIDGETD_RATE cannot be 'nan'; write a finite number",
-        ),
-        (
-            {},
-            {"WIDGETD_BURST": "inf"},
-            "",
-            "WIDGETD_BURST cannot be 'inf'; write a finite number",
-        ),
-        (
-            {},
-            {},
-            "burst = 0.5",
-            "{file}:1: burst cannot be 0.5; write 1 or more",
-        ),
+        ({}, {"WIDGETD_RATE": "nan"}, "", "WIDGETD_RATE cannot be 'nan'; write a finite number"),
+        ({}, {"WIDGETD_BURST": "inf"}, "", "WIDGETD_BURST cannot be 'inf'; write a finite number"),
+        ({}, {}, "burst = 0.5", "{file}:1: burst cannot be 0.5; write 1 or more"),
         ({"at_once": 0}, {}, "", "--at-once cannot be 0; write 1 or more"),
         ({"poll": -1.0}, {}, "", "--poll cannot be -1.0; write a number above 0"),
-        (
-            {},
-            {},
-            "port = 'x'",
-            "{file}:1: port cannot be 'x'; write a whole number",
-        ),
+        ({}, {}, "port = 'x'", "{file}:1: port cannot be 'x'; write a whole number"),
         (
             {},
             {},
@@ -111,11 +81,7 @@ def test_profiles_by_client_name_are_read_from_the_file(tmp_path: Path) -> None:
     ],
 )
 def test_unusable_setting_is_a_sentence_with_its_source(
-    tmp_path: Path,
-    flags: dict[str, object],
-    environ: dict[str, str],
-    text: str,
-    sentence: str,
+    tmp_path: Path, flags: dict[str, object], environ: dict[str, str], text: str, sentence: str
 ) -> None:
     file = write_settings(tmp_path, text)
     with pytest.raises(ConfigError) as caught:

@@ -10,7 +10,8 @@ import pytest
 from mcp_types import TextContent
 
 from tests.support.clients import Connection, Era, connect_client
-from tests.support.daemons import PATIENCE_S, serving
+from tests.support.daemons import serving
+from tests.support.patience import PATIENCE_S
 from tests.support.widgets import widget_file
 from tests.system.server.web.asking import status
 

@@ -17,7 +17,8 @@ import anyio
 import pytest
 
 from tests.support.clients import connect_client
-from tests.support.daemons import PATIENCE_S, serving
+from tests.support.daemons import serving
+from tests.support.patience import PATIENCE_S
 from tests.support.processes import daemon_process
 from tests.support.widgets import greeting, widget_file
 from widgetd.server.catalog.state import StateFolder

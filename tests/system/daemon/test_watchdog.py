@@ -22,7 +22,8 @@ import pytest
 from tests.support.clients import connect_client
 from tests.support.daemons import needs_wings, serving
 from tests.support.forked_daemons import ForkedProcess, forked_daemon
-from tests.support.processes import PATIENCE_S, Served
+from tests.support.patience import PATIENCE_S
+from tests.support.processes import Served
 from tests.support.widgets import source, widget_file
 from tests.system.daemon.test_parallel_proof import needs_forks
 from widgetd.core.template.template import Expression, Template
@@ -231,10 +232,7 @@ async def test_every_call_is_journalled_while_it_is_drawn(
 
     monkeypatch.setattr(Template, "rendering", watched(Template.rendering))
     monkeypatch.setattr(Expression, "evaluate", watched(Expression.evaluate))
-    async with (
-        serving(folder, state_dir=state) as url,
-        connect_client(url, "modern") as client,
-    ):
+    async with serving(folder, state_dir=state) as url, connect_client(url, "modern") as client:
         assert standing == [], "the first scan draws in another process"
         await client.call("shout", who="Ada")
         assert standing
@@ -323,9 +321,7 @@ def test_it_ends_as_process_1_of_a_container() -> None:
 
 
 @needs_forks
-def test_other_process_of_a_start_is_ended_as_well_without_a_wait(
-    tmp_path: Path,
-) -> None:
+def test_other_process_of_a_start_is_ended_as_well_without_a_wait(tmp_path: Path) -> None:
     for number in range(8):
         (tmp_path / f"w{number:03}.widget").write_text(widget_file(f"Widget {number}"))
     script = f"""

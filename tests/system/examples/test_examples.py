@@ -151,8 +151,7 @@ async def test_langgraph_agent_finds_the_tree_in_the_artifact() -> None:
 
 
 @pytest.mark.skipif(
-    not ADAPTERS.exists(),
-    reason="needs the environment that `make environments` makes",
+    not ADAPTERS.exists(), reason="needs the environment that `make environments` makes"
 )
 async def test_langchain_adapters_find_the_tree_in_the_artifact() -> None:
     module = "examples.langchain_adapters"

@@ -14,6 +14,7 @@ import orjson
 from fastmcp import FastMCP
 from fastmcp.exceptions import ToolError
 
+from tests.support.patience import PATIENCE_S
 from tests.support.widgets import build_widget, snapshot_of
 from tests.system.upstreams.servers import READ_ONLY, until, upstreams_of
 from widgetd.core.widget.widget import Widget
@@ -26,8 +27,6 @@ from widgetd.server.store.contract import Bounds, StoredRender
 from widgetd.server.store.factory import Store, local_store
 from widgetd.upstreams.feeds import UpstreamFeeds
 from widgetd.upstreams.live import LiveFeeds
-
-WAIT_S = 30.0
 
 SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -113,9 +112,9 @@ class Boards:
     async def follow(self, render: StoredRender, after: int = 1) -> StoredRender:
         """Wait as a page does for a version after this one."""
         caller = caller_for(self.server, LOCAL)
-        with anyio.fail_after(WAIT_S):
+        with anyio.fail_after(PATIENCE_S):
             newer = await self.server.rendering.wait_for_newer(
-                render.id, caller, after=after, timeout_s=WAIT_S
+                render.id, caller, after=after, timeout_s=PATIENCE_S
             )
         assert isinstance(newer, StoredRender), newer
         return newer

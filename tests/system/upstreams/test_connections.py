@@ -80,17 +80,6 @@ async def test_killed_child_is_restarted_and_none_is_left(tmp_path: Path) -> Non
     assert not find_processes(marked)
 
 
-async def test_service_with_an_openapi_document_answers(tmp_path: Path) -> None:
-    (tmp_path / "shop.json").write_bytes(orjson.dumps(SHOP))
-    async with raw(json_reply({"name": "Mug"})) as port:
-        config = toml("shop", openapi="shop.json", base=f"http://127.0.0.1:{port}/v2")
-        async with upstreams_of(tmp_path / "u.toml", config) as upstreams:
-            answer = await upstreams["shop"].call("get_product", {"id": 7})
-
-            assert orjson.loads(answer.content) == {"name": "Mug"}
-            assert list(upstreams["shop"].tools) == ["get_product"]
-
-
 async def test_document_of_eight_megabytes_is_served(tmp_path: Path) -> None:
     (tmp_path / "large.json").write_text(large_document())
     config = toml("large", openapi="large.json", connect_s=60.0)

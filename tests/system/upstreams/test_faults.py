@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from base64 import b64encode
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
@@ -18,6 +19,8 @@ from mcp_types import CallToolResult
 
 from tests.support.clients import Connection, connect_client
 from tests.support.daemons import serving
+from tests.support.patience import PATIENCE_S
+from tests.support.widgets import widget_file
 from tests.system.upstreams.servers import (
     READ_ONLY,
     SHOP,
@@ -154,7 +157,7 @@ async def test_hanging_tool_times_out(tmp_path: Path) -> None:
         upstreams_of(tmp_path / "u.toml", config) as upstreams,
     ):
         await wait_until_settled(upstreams["it"])
-        with anyio.fail_after(30), pytest.raises(CallError) as raised:
+        with anyio.fail_after(PATIENCE_S), pytest.raises(CallError) as raised:
             await upstreams["it"].call("get_product", {"id": 1})
 
     assert str(raised.value) == "the upstream 'it' did not answer within 0.5 s"
@@ -193,7 +196,7 @@ async def test_busy_upstream_is_asked_once_more_within_the_time_limit_if_read_on
         upstreams_of(tmp_path / "u.toml", config) as upstreams,
     ):
         await wait_until_settled(upstreams["it"])
-        with anyio.fail_after(30):
+        with anyio.fail_after(PATIENCE_S):
             if len(expected) == 2:
                 answer = await upstreams["it"].call(tool, arguments)
                 assert answer.value("it") == {"a": 1}
@@ -317,9 +320,7 @@ async def test_each_of_two_calls_at_once_reports_its_own_failure(tmp_path: Path)
 CLIENTS = 6
 
 
-async def test_faults_affect_no_plain_widget_and_delay_no_filled_one(
-    tmp_path: Path,
-) -> None:
+async def test_faults_affect_no_plain_widget_and_delay_no_filled_one(tmp_path: Path) -> None:
     faults = {name: fault for name, fault in FAULTS.items() if not name.startswith("service")}
     widgets, tables = write_flight(tmp_path), []
     (widgets / "Flight.widget").unlink()
@@ -358,3 +359,30 @@ async def test_faults_affect_no_plain_widget_and_delay_no_filled_one(
         assert all(error["recoverable"] for error in filled[number])
         assert all(error["retryAfterS"] >= 0 for error in filled[number])
         assert any(f"({reason})" in error["message"] for error in filled[number])
+
+
+PROGRAM = """
+import sys, anyio
+from pathlib import Path
+from tests.support.daemons import serving
+
+async def main():
+    async with serving(Path(sys.argv[1]), toolset=("upstreams",)):
+        print("loaded", *sorted(name for name in sys.modules if is_theirs(name)), "in all")
+
+def is_theirs(name):
+    return name.startswith("widgetd.upstreams.") or name == "fastmcp.server.providers.openapi"
+
+anyio.run(main)
+"""
+
+
+async def test_daemon_without_a_file_imports_no_upstream_code(tmp_path: Path) -> None:
+    (tmp_path / "A.widget").write_text(widget_file("A"))
+    command = [sys.executable, "-c", PROGRAM, str(tmp_path)]
+    with anyio.fail_after(90):
+        done = await anyio.run_process(command)
+
+    assert (
+        "loaded widgetd.upstreams.toolset widgetd.upstreams.wing in all\n" in done.stdout.decode()
+    )

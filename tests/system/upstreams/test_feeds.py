@@ -20,9 +20,11 @@ from mcp_types import CallToolResult
 
 from tests.support.clients import connect_client
 from tests.support.daemons import serving
+from tests.support.patience import PATIENCE_S
 from tests.support.sockets import connect, modern_request
 from tests.support.widgets import build_widget, widget_file
 from tests.system.server.web.asking import ask
+from tests.system.upstreams.boards import Airport, board, boards, drawn_text, mark_of
 from tests.system.upstreams.servers import (
     STDIO,
     Flights,
@@ -35,6 +37,7 @@ from tests.system.upstreams.servers import (
     until,
     upstreams_of,
 )
+from tests.system.upstreams.test_live_feeds import SEVERAL
 from widgetd.base.errors import CallError
 from widgetd.core.widget.widget import Widget
 from widgetd.server.render.entry import READ_ONLY
@@ -166,7 +169,7 @@ async def test_cached_answer_serves_every_way_of_calling(tmp_path: Path) -> None
             for _ in range(3):
                 result = await client.client.call_tool("flight", {"number": "UA123"})
                 assert result.structured_content == DRAWN
-            async with httpx2.AsyncClient(timeout=30) as http:
+            async with httpx2.AsyncClient(timeout=PATIENCE_S) as http:
                 posted = await http.post(
                     daemon.replace("/mcp", "/render/flight"), json={"number": "UA123"}
                 )
@@ -192,7 +195,7 @@ async def test_request_ends_when_its_caller_disconnects(tmp_path: Path) -> None:
             await stays.send(asking)
             await until(lambda: len(flights.calls) == 2)  # else it would wait for the first one
             flights.hold.set()
-            with anyio.fail_after(30):
+            with anyio.fail_after(PATIENCE_S):
                 assert b"200 OK" in await stays.receive()
 
 
@@ -326,9 +329,7 @@ async def test_waiting_request_calls_again_after_the_first_is_cancelled(tmp_path
         assert answers[0].checked.arguments["airline"] == "United"
 
 
-async def test_answer_is_cached_for_its_window_and_stale_during_failures(
-    tmp_path: Path,
-) -> None:
+async def test_answer_is_cached_for_its_window_and_stale_during_failures(tmp_path: Path) -> None:
     async with asking(tmp_path) as filling:
         await filling.fill()
         await filling.fill()
@@ -353,9 +354,7 @@ async def test_answer_is_cached_for_its_window_and_stale_during_failures(
         assert filling.feeds.counts["flights"] == {"call": 2, "kept": 1, "stale": 1}
 
 
-async def test_invalid_answer_is_reported_with_its_path_and_no_value(
-    tmp_path: Path,
-) -> None:
+async def test_invalid_answer_is_reported_with_its_path_and_no_value(tmp_path: Path) -> None:
     wrong = FEED.replace("carrier.name", "segments")
     async with asking(tmp_path, wrong) as filling:
         with pytest.raises(CallError) as raised:
@@ -433,3 +432,55 @@ async def test_held_answers_stay_within_their_limit(
         size = filling.feeds.held
         assert 0 < len(size) < 60
         assert sum(one.size for one in size.values()) == size.size_bytes <= 4_000
+
+
+SIDECAR = SEVERAL.replace("every_s = 1\n", "").replace("keep_s = 0\n", "")
+
+
+async def test_several_upstreams_are_asked_at_the_same_time_and_joined(tmp_path: Path) -> None:
+    airport = Airport()
+    airport.meeting = 2
+    async with (
+        serve_mcp(airport.mcp) as url,
+        boards(tmp_path / "u.toml", toml("airport", url=url), board(SIDECAR)) as on,
+    ):
+        results = [await on.show() for _ in range(2)]
+        widget = on.server.registry.current.widgets["board"]
+        assert widget.feed is not None
+        assert on.feeds.is_at_hand(widget, widget.feed, {"gate": "B4"})
+        assert not on.feeds.is_at_hand(widget, widget.feed, {"gate": "C1"})
+
+    assert [drawn_text(one) for one in results] == ["B4 on time sun"] * 2
+    assert airport.asked == {"get_board": 1, "get_weather": 1}
+    mark = mark_of(results[0])
+    assert [(one["name"], one["tool"]) for one in mark["parts"]] == [
+        ("departures", "get_board"),
+        ("forecast", "get_weather"),
+    ]
+    assert mark["upstream"] == "airport"
+    assert mark["stale"] is False
+
+
+async def test_feed_failing_without_an_answer_fails_the_call_or_is_omitted(tmp_path: Path) -> None:
+    airport = Airport()
+    airport.fails.add("get_weather")
+    lenient = SIDECAR.replace('"get_weather"\n', '"get_weather"\non_failure = "arguments"\n')
+    async with (
+        serve_mcp(airport.mcp) as url,
+        boards(
+            tmp_path / "u.toml", toml("airport", url=url), board(SIDECAR), board(lenient, "Lenient")
+        ) as on,
+    ):
+        with pytest.raises(CallError) as raised:
+            await on.show()
+        result = await on.show("lenient")
+
+    assert raised.value.code == "W5010"
+    assert drawn_text(result) == "B4 on time "
+    assert mark_of(result)["stale"] is True
+    assert mark_of(result)["parts"][1] == {
+        "name": "forecast",
+        "upstream": "airport",
+        "tool": "get_weather",
+        "stale": True,
+    }

@@ -15,6 +15,7 @@ import pytest
 
 from tests.support.clients import connect_client
 from tests.support.forked_daemons import forked_daemon
+from tests.support.patience import PATIENCE_S
 from tests.support.widgets import widget_file
 from tests.system.upstreams.hostile import HIDDEN, MISBEHAVIORS, Misbehavior, Way, hostile
 from tests.system.upstreams.servers import (
@@ -31,8 +32,6 @@ from widgetd.base.errors import CallError
 from widgetd.chat.backend.tools import UpstreamTools
 from widgetd.upstreams.connection import Upstream
 from widgetd.upstreams.limits import LIMITS
-
-WAIT_S = 60
 
 
 async def ask_first(_upstream: str, tool: str, _arguments: object) -> dict[str, Any]:
@@ -52,12 +51,12 @@ async def test_hostile_upstream_stays_within_its_bounds(
         upstreams_of(tmp_path / "u.toml", table) as upstreams,
     ):
         upstream = upstreams["it"]
-        with anyio.fail_after(WAIT_S):
+        with anyio.fail_after(PATIENCE_S):
             state = await wait_until_settled(upstream)
         assert (state != "failed") == misbehavior.listed
         if misbehavior.listed:
             await check_list(upstream, misbehavior)
-            with anyio.fail_after(WAIT_S):
+            with anyio.fail_after(PATIENCE_S):
                 await check_call(upstream, misbehavior.code_of(way), way)
 
 
@@ -119,14 +118,14 @@ async def test_daemon_survives_all_hostile_upstreams_at_once(tmp_path: Path) -> 
         daemon = await stack.enter_async_context(forked_daemon(widgets, *flags))
         client = await stack.enter_async_context(connect_client(daemon.url, "modern"))
         items: list[dict[str, Any]] = []
-        with anyio.fail_after(WAIT_S):
+        with anyio.fail_after(PATIENCE_S):
             while not items or any(one["state"] == "connecting" for one in items):
                 listed = await client.client.call_tool("get_upstreams", {})
                 items = (listed.structured_content or {})["items"]
         for one in items:
             for tool in one["tools"][:1]:
                 call = {"name": one["name"], "tool": tool, "arguments": {"q": "aaaa"}}
-                with anyio.fail_after(WAIT_S):
+                with anyio.fail_after(PATIENCE_S):
                     await client.client.call_tool("call_upstream", call)
         greeted = await client.call("greeting", who="Ada")
 

@@ -18,13 +18,12 @@ from mcp.client.extension import advertise
 from tests.support.booking import mark
 from tests.support.booking import press as push
 from tests.support.daemons import serving
+from tests.support.patience import PATIENCE_S
 from tests.support.widgets import widget_file
 from tests.system.server.store.receiver import receiving
 from tests.system.server.web.asking import ask
 from tests.system.upstreams.servers import raw, read_request, serve_mcp, toml
 from widgetd.server.access.principal import UI_EXTENSION
-
-WAIT_S = 30.0
 
 SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -179,7 +178,7 @@ async def test_gallery_rehearses_a_press_and_says_so(tmp_path: Path) -> None:
         declared.write_text(toml("airport", url=upstream, actions=["book_seat"]))
         async with (
             serving(widgets, upstreams=declared, gallery=True) as url,
-            httpx2.AsyncClient(base_url=url.removesuffix("/mcp"), timeout=WAIT_S) as browser,
+            httpx2.AsyncClient(base_url=url.removesuffix("/mcp"), timeout=PATIENCE_S) as browser,
         ):
             arguments = {"gate": "B4", "status": "boarding"}
             rendered = (await browser.post("/render/board", json=arguments)).json()
@@ -314,18 +313,18 @@ async def test_followed_board_changes_by_itself(tmp_path: Path) -> None:
             followed: list[Any] = []
 
             async def follow() -> None:
-                query = {"render_id": render["id"], "after": 1, "timeout_s": WAIT_S}
+                query = {"render_id": render["id"], "after": 1, "timeout_s": PATIENCE_S}
                 followed.append(await client.call_tool("follow_render", query))
 
             asked_before = airport.asked
-            with anyio.fail_after(WAIT_S):
+            with anyio.fail_after(PATIENCE_S):
                 async with anyio.create_task_group() as tasks:
                     for _ in range(10):
                         tasks.start_soon(follow)
             asked_for_ten = airport.asked - asked_before
             booked = await push(client, render, payload={"seat": "12A"})
             airport.status = "departed"
-            query = {"render_id": render["id"], "after": 3, "timeout_s": WAIT_S}
+            query = {"render_id": render["id"], "after": 3, "timeout_s": PATIENCE_S}
             last = await client.call_tool("follow_render", query)
 
     assert render["follow"]

@@ -14,15 +14,7 @@ from mcp.server.subscriptions import InMemorySubscriptionBus, ResourceUpdated
 from mcp_types import EmptyResult, SubscribeRequestParams, ToolAnnotations
 
 from tests.support.widgets import snapshot_of
-from tests.system.upstreams.boards import (
-    FEED,
-    Airport,
-    Boards,
-    board,
-    boards,
-    drawn_text,
-    mark_of,
-)
+from tests.system.upstreams.boards import FEED, Airport, Boards, board, boards, drawn_text, mark_of
 from tests.system.upstreams.servers import serve, serve_mcp, toml, until, wait_until_settled
 from widgetd.core.widget.widget import Widget
 from widgetd.server.store.contract import StoredRender
@@ -287,9 +279,7 @@ async def test_several_feeds_change_by_themselves_and_a_failing_one_is_marked_st
             assert mark_of(rain)["stale"] is False
 
 
-async def test_widget_shown_without_its_upstream_is_filled_on_its_return(
-    tmp_path: Path,
-) -> None:
+async def test_widget_shown_without_its_upstream_is_filled_on_its_return(tmp_path: Path) -> None:
     airport = Airport()
     airport.fails.add("get_board")
     lenient = board(FEED.replace("keep_s = 0", 'keep_s = 0\non_failure = "arguments"'))

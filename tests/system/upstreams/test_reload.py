@@ -7,12 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import mcp_types
+from fastmcp import Context, FastMCP
 
+import widgetd
 from tests.support.clients import connect_client
 from tests.support.daemons import serving
 from tests.support.logs import captured_logs
 from tests.support.widgets import greeting, widget_file
 from tests.system.upstreams.servers import (
+    READ_ONLY,
     Flights,
     serve,
     serve_mcp,
@@ -21,7 +25,7 @@ from tests.system.upstreams.servers import (
     upstreams_of,
     wait_until_settled,
 )
-from tests.system.upstreams.test_feeds import write_flight
+from tests.system.upstreams.test_feeds import DRAWN, write_flight
 
 
 async def test_only_changed_declarations_are_restarted(tmp_path: Path) -> None:
@@ -75,10 +79,7 @@ async def test_only_changed_declarations_are_restarted(tmp_path: Path) -> None:
 
 async def test_save_is_applied_and_a_running_call_ends_on_its_connection(tmp_path: Path) -> None:
     path, flights = tmp_path / "u.toml", Flights()
-    async with (
-        serve_mcp(flights.mcp) as url,
-        upstreams_of(path, toml("a", url=url)) as upstreams,
-    ):
+    async with serve_mcp(flights.mcp) as url, upstreams_of(path, toml("a", url=url)) as upstreams:
         await wait_until_settled(upstreams["a"])
         flights.hold, answers = anyio.Event(), []
 
@@ -135,3 +136,47 @@ async def test_saving_widgets_sends_no_upstream_request(tmp_path: Path) -> None:
 
     assert before.count(b"tools/call") == 1
     assert requests == before
+
+
+async def test_modern_server_announces_new_tools(tmp_path: Path) -> None:
+    folder = tmp_path / "widgets"
+    folder.mkdir()
+    (folder / "A.widget").write_text(widget_file("A"))
+    async with serving(folder) as url:
+        config = toml("it", url=url, tools=["a", "b"])
+        async with upstreams_of(tmp_path / "u.toml", config) as upstreams:
+            assert await wait_until_settled(upstreams["it"]) == "ready"
+            assert set(upstreams["it"].tools) == {"a"}
+            (folder / "B.widget").write_text(widget_file("B"))
+            await until(lambda: set(upstreams["it"].tools) == {"a", "b"})
+
+
+async def test_legacy_server_announces_new_tools(tmp_path: Path) -> None:
+    mcp = FastMCP("grows")
+
+    @mcp.tool(annotations=READ_ONLY)
+    async def grow(context: Context) -> str:
+        mcp.tool(lambda: "grown", name="grown", annotations=READ_ONLY)
+        await context.send_notification(mcp_types.ToolListChangedNotification())
+        return "ok"
+
+    async with serve(mcp.http_app(transport="sse")) as url:
+        config = toml("it", url=f"{url}/sse")
+        async with upstreams_of(tmp_path / "u.toml", config) as upstreams:
+            assert await wait_until_settled(upstreams["it"]) == "ready"
+            assert upstreams["it"].protocol < "2026"
+            await upstreams["it"].call("grow", {})
+            await until(lambda: set(upstreams["it"].tools) == {"grow", "grown"})
+
+
+async def test_registered_server_fills_widgets(tmp_path: Path) -> None:
+    from fastmcp import Client
+
+    async with serve_mcp(Flights().mcp) as url:
+        (tmp_path / "u.toml").write_text(toml("flights", url=url))
+        mine = FastMCP("mine")
+        widgetd.register(mine, write_flight(tmp_path), upstreams=tmp_path / "u.toml")
+        async with Client(mine) as client:
+            result = await client.call_tool_mcp("flight", {"number": "UA123"})
+
+    assert result.structured_content == DRAWN

@@ -40,11 +40,7 @@ def declare(port: int) -> str:
         )
         + toml("local", **child(f"import os; raise SystemExit(os.environ['T'] != '{0}')"))
         + f'env = {{ T = "{env}" }}\n'
-        + toml(
-            "shop",
-            base=f"http://127.0.0.1:{port}/{argument}",
-            headers={"X-Key": key},
-        )
+        + toml("shop", base=f"http://127.0.0.1:{port}/{argument}", headers={"X-Key": key})
         + '[shop.endpoints.get_flight]\nget = "/one"\n'
     )
 

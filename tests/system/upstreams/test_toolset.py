@@ -135,12 +135,6 @@ async def test_without_a_file_the_tools_report_no_upstreams(tmp_path: Path) -> N
     assert {"get_upstreams", "call_upstream"} <= listed
 
 
-async def test_tools_are_not_listed_without_the_toolset(tmp_path: Path) -> None:
-    (tmp_path / "A.widget").write_text(widget_file("A"))
-    async with serving(tmp_path) as url, connect_client(url, "modern") as client:
-        assert not {"get_upstreams", "call_upstream"} & await client.tools()
-
-
 async def test_upstream_without_a_read_only_tool_says_what_to_write(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

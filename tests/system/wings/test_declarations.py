@@ -168,9 +168,7 @@ export type UiType = "social-greeting";"""
 
 
 @pytest.mark.parametrize("language", ["ts", "python"])
-def test_widgets_with_similar_names_have_separate_declarations(
-    language: Language,
-) -> None:
+def test_widgets_with_similar_names_have_separate_declarations(language: Language) -> None:
     text = declarations(
         snapshot_of(build_widget("Day 1"), build_widget("Day1"), build_widget("Failed")), language
     )

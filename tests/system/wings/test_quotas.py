@@ -12,6 +12,7 @@ import anyio
 import pytest
 
 import widgetd
+from tests.support.patience import PATIENCE_S
 from tests.system.chat.test_chat_limits import ADA, BOB, Conversations
 from widgetd.author.browser.camera import Places
 from widgetd.author.browser.limits import BrowserLimits
@@ -95,18 +96,14 @@ async def fill_paged() -> bool:
 
 async def fill_places() -> bool:
     """Fill the places of pictures; bob's is drawn while as many of ada's wait as there are."""
-    places, takers, done = (
-        Places(BrowserLimits(pictures_at_once=2)),
-        list[str](),
-        anyio.Event(),
-    )
+    places, takers, done = (Places(BrowserLimits(pictures_at_once=2)), list[str](), anyio.Event())
 
     async def draw(owner: str) -> None:
         async with places.hold(owner):
             takers.append(owner)
             await done.wait()
 
-    with anyio.fail_after(5):
+    with anyio.fail_after(PATIENCE_S):
         async with anyio.create_task_group() as tasks:
             for owner in ["ada"] * FLOOD + ["bob"]:
                 tasks.start_soon(draw, owner)

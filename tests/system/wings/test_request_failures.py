@@ -79,9 +79,7 @@ async def test_page_answers_the_error_of_a_call_with_its_status_and_code() -> No
 
 
 @pytest.mark.parametrize("page", TABLES, ids=lambda page: page.path)
-async def test_failing_page_answers_500_and_is_logged_with_its_route(
-    page: WebPage[Any],
-) -> None:
+async def test_failing_page_answers_500_and_is_logged_with_its_route(page: WebPage[Any]) -> None:
     status, events = await answers_of(page, Broken())
 
     if page.path in NEEDS_NO_SITE:
@@ -94,9 +92,7 @@ async def test_failing_page_answers_500_and_is_logged_with_its_route(
 
 
 @pytest.mark.parametrize("page", TABLES, ids=lambda page: page.path)
-async def test_unserializable_page_is_logged_with_its_route(
-    page: WebPage[Any],
-) -> None:
+async def test_unserializable_page_is_logged_with_its_route(page: WebPage[Any]) -> None:
     async def view(_site: None, _request: Any) -> Any:
         return {"facts": Broken(), "faults": Broken(), "widgets": object()}
 

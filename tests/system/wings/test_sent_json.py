@@ -9,7 +9,8 @@ from typing import Any
 import httpx2
 import pytest
 
-from tests.support.daemons import PATIENCE_S, serving
+from tests.support.daemons import serving
+from tests.support.patience import PATIENCE_S
 from tests.support.sockets import exchange, modern_request
 from tests.support.widgets import widget_file
 from widgetd.cli import main

@@ -14,8 +14,8 @@ from mcp.client.extension import advertise
 
 from tests.support.booking import GIVEN, SCHEMA, SIDECAR, TEMPLATE, mark, press
 from tests.support.clients import connect_client
-from tests.support.daemons import PATIENCE_S
 from tests.support.forked_daemons import forked_daemon
+from tests.support.patience import PATIENCE_S
 from tests.support.widgets import widget_file
 from tests.system.daemon.collecting import ENDPOINT, HAS_SDK, collecting
 from tests.system.upstreams.servers import serve_mcp, toml

@@ -11,7 +11,8 @@ import anyio
 import httpx2
 import pytest
 
-from tests.support.daemons import PATIENCE_S, serving
+from tests.support.daemons import serving
+from tests.support.patience import PATIENCE_S
 from tests.support.routes import STREAMS, TABLES
 from tests.support.widgets import widget_file
 from tests.system.server.mcp.test_access import call

@@ -6,7 +6,7 @@ import anyio
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.daemons import PATIENCE_S
+from tests.support.patience import PATIENCE_S
 from widgetd.base.system import SYSTEM, FairThreads
 
 

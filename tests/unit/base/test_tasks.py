@@ -5,6 +5,7 @@ from __future__ import annotations
 import anyio
 import pytest
 
+from tests.support.patience import PATIENCE_S
 from widgetd.base.errors import CallError
 from widgetd.base.tasks import while_running
 
@@ -19,7 +20,7 @@ async def test_task_runs_during_the_block_and_ends_with_it() -> None:
         finally:
             ended.set()
 
-    with anyio.fail_after(10):
+    with anyio.fail_after(PATIENCE_S):
         async with while_running(run):
             await began.wait()
             assert not ended.is_set()
@@ -39,7 +40,10 @@ async def test_error_of_the_task_is_raised_as_itself() -> None:
     async def run() -> None:
         raise PermissionError("the folder cannot be read")
 
-    with anyio.fail_after(10), pytest.raises(PermissionError, match="the folder cannot be read"):
+    with (
+        anyio.fail_after(PATIENCE_S),
+        pytest.raises(PermissionError, match="the folder cannot be read"),
+    ):
         async with while_running(run):
             await anyio.sleep_forever()
 
@@ -59,7 +63,7 @@ async def test_errors_of_both_are_raised_together() -> None:
             await began.wait()
             raise CallError("W5003", "the upstream 'a' did not answer within 20 s")
 
-    with anyio.fail_after(10), pytest.raises(ExceptionGroup) as caught:
+    with anyio.fail_after(PATIENCE_S), pytest.raises(ExceptionGroup) as caught:
         await fail_beside_it()
 
     assert {type(error) for error in caught.value.exceptions} == {CallError, OSError}

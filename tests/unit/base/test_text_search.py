@@ -94,10 +94,7 @@ def test_foreign_pattern_accepts_flags_and_any_text() -> None:
             "the pattern '(' is no regular expression that can be matched in linear time; "
             + ADVICE,
         ),
-        (
-            r"(a)\1",
-            rf"the pattern '(a)\1' {NOT_LINEAR}; {ADVICE}",
-        ),
+        (r"(a)\1", rf"the pattern '(a)\1' {NOT_LINEAR}; {ADVICE}"),
         ("a" * 1_001, "the pattern has 1,001 characters; write at most 1,000"),
     ],
 )

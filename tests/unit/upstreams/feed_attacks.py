@@ -133,9 +133,7 @@ ATTACKS: Mapping[str, FeedAttack] = {
         code="W5006",
     ),
     "900 levels in a structure": FeedAttack(
-        mapping={"any": "f0"},
-        results=lambda: [result(value=json.loads(nest(900)))],
-        code="W5007",
+        mapping={"any": "f0"}, results=lambda: [result(value=json.loads(nest(900)))], code="W5007"
     ),
     "900,000 numbers": FeedAttack(
         mapping={"items": "f0.n"}, results=lambda: [result(value=NUMBERS)], code="W5007"

@@ -55,12 +55,7 @@ def test_texts_pictures_and_resources_are_blocks_in_their_order() -> None:
         "value": {"name": "Pier 7"},
         "blocks": [
             {"type": "text", "text": '{"name": "Pier 7"}'},
-            {
-                "type": "image",
-                "mime_type": "image/png",
-                "bytes": 9,
-                "data_url": uri_of(PNG + b"1"),
-            },
+            {"type": "image", "mime_type": "image/png", "bytes": 9, "data_url": uri_of(PNG + b"1")},
             {"type": "resource", "uri": "map://1", "mime_type": "text/plain", "text": "a"},
             {
                 "type": "resource",

@@ -15,13 +15,12 @@ import pytest
 from fastmcp.client.transports.base import TransportOptions
 from mcp.shared.message import SessionMessage
 
+from tests.support.patience import PATIENCE_S
 from widgetd.upstreams import clients
 from widgetd.upstreams.clients import PipeTransport
 from widgetd.upstreams.limits import LIMITS
 from widgetd.upstreams.listing import ToolListing
 from widgetd.upstreams.transport import TOO_LARGE, RecordingTransport
-
-PATIENCE_S = 30
 
 STUBBORN = """
 import os, signal, subprocess, sys

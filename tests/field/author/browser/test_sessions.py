@@ -60,9 +60,7 @@ async def call_patiently(client: Connection, name: str, **arguments: Any) -> Any
         return await client.client.call_tool(name, arguments)
 
 
-async def test_session_action_reaches_its_waiting_agent_and_is_redrawn(
-    tmp_path: Path,
-) -> None:
+async def test_session_action_reaches_its_waiting_agent_and_is_redrawn(tmp_path: Path) -> None:
     (tmp_path / "Controls.widget").write_text(controls_file())
     with anyio.fail_after(100):
         async with (
@@ -193,9 +191,7 @@ async def test_unused_session_ends(tmp_path: Path) -> None:
             assert (await sessions.chromium.browser()).contexts == []
 
 
-async def test_page_is_prepared_for_the_next_session_with_its_own_options(
-    tmp_path: Path,
-) -> None:
+async def test_page_is_prepared_for_the_next_session_with_its_own_options(tmp_path: Path) -> None:
     looks = "[innerWidth, matchMedia('(prefers-color-scheme: dark)').matches]"
     running = Chromium()
     with anyio.fail_after(100):

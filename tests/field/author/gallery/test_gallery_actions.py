@@ -12,8 +12,9 @@ import pytest
 
 from tests.field.server.web.browsing import browsing, needs_browser
 from tests.support.clients import connect_client
-from tests.support.daemons import PATIENCE_S, serving
+from tests.support.daemons import serving
 from tests.support.form import ARGUMENTS, GIVEN, order, order_file
+from tests.support.patience import PATIENCE_S
 from tests.support.widgets import snapshot_of, widget_file
 from tests.system.server.store.replicas import stored_render
 from tests.system.server.web.asking import ask
@@ -83,9 +84,7 @@ async def test_waiting_agent_gets_the_action_from_the_gallery(order_folder: Path
 
 
 @needs_browser
-async def test_agents_update_is_redrawn_in_every_window(
-    order_folder: Path,
-) -> None:
+async def test_agents_update_is_redrawn_in_every_window(order_folder: Path) -> None:
     fewer = {**ARGUMENTS, "lines": ["jam"]}
     async with (
         serving(order_folder, gallery=True) as url,
@@ -158,9 +157,7 @@ async def test_refused_action_is_reported_in_the_widget_and_in_the_log(order_fol
 
 
 @needs_browser
-async def test_gallery_actions_are_copied_as_a_test_that_repeats_them(
-    order_folder: Path,
-) -> None:
+async def test_gallery_actions_are_copied_as_a_test_that_repeats_them(order_folder: Path) -> None:
     async with serving(order_folder, gallery=True) as url, browsing() as page:
         await opened(page, url)
         await drawn(page).locator("input[name='buyer.email']").fill("ada${x}@ada.example")

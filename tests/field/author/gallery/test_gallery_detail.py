@@ -219,10 +219,7 @@ async def test_search_is_stored_in_the_address() -> None:
 
 async def test_source_is_shown_verbatim_and_can_be_copied() -> None:
     permissions = ["clipboard-read", "clipboard-write"]
-    async with (
-        showing(bundled_folder()) as site,
-        browsing(permissions=permissions) as page,
-    ):
+    async with showing(bundled_folder()) as site, browsing(permissions=permissions) as page:
         await page.goto(f"{site}/w/flight_tracker?tab=source")
         await page.get_by_role("button", name="Copy name").click()
         await page.get_by_role("button", name="Copied").wait_for()

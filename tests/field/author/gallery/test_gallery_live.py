@@ -182,9 +182,7 @@ async def test_image_is_loaded_as_soon_as_its_origin_is_allowed(tmp_path: Path) 
         )
 
 
-async def test_no_page_is_wider_than_a_small_phone_with_any_file_name(
-    tmp_path: Path,
-) -> None:
+async def test_no_page_is_wider_than_a_small_phone_with_any_file_name(tmp_path: Path) -> None:
     folder = tmp_path / f"of_{'one_long_word_' * 4}"
     folder.mkdir()
     (folder / "Greeting.widget").write_text(widget_file())
@@ -203,3 +201,24 @@ async def test_no_page_is_wider_than_a_small_phone_with_any_file_name(
             )
 
     assert beyond == {"/": [], "/w/greeting": [], "/status": []}
+
+
+BESIDE = '# Mine.\ndescription = "Show it."\n'
+
+
+async def test_origin_of_images_is_allowed_by_one_press_on_its_finding(tmp_path: Path) -> None:
+    schema = {"type": "object", "properties": {"src": {"type": "string"}}, "required": ["src"]}
+    image = '{"type":"Card","children":[{"type":"Image","alt":"a","src":{{ src | tojson }}}]}'
+    (tmp_path / "A.widget").write_text(widget_file("A", schema=schema, template=image))
+    beside = tmp_path / "A.widget.toml"
+    beside.write_text(
+        BESIDE
+        + '[[examples]]\nname = "one"\narguments = { src = "https://images.shop.com/a.png" }\n'
+    )
+    async with serving(tmp_path, gallery=True, allow_upload=True) as url, browsing() as page:
+        await page.route("https://images.shop.com/*", lambda route: route.abort())
+        await page.goto(url.removesuffix("/mcp") + "/w/a?tab=edit")
+        await page.get_by_role("button", name="Allow this origin").click()
+        await page.get_by_role("button", name="Allow this origin").wait_for(state="detached")
+
+    assert 'image_origins = ["https://images.shop.com"]' in beside.read_text()

@@ -14,9 +14,7 @@ from widgetd.cli import main
 pytestmark = needs_browser
 
 
-async def test_built_site_works_with_its_styles_below_any_path(
-    tmp_path: Path,
-) -> None:
+async def test_built_site_works_with_its_styles_below_any_path(tmp_path: Path) -> None:
     widgets, failed = tmp_path / "widgets", []
     widgets.mkdir()
     for name in ("Flight Tracker", "Weather Current"):
@@ -57,9 +55,7 @@ def built(folder: Path, widgets: Path, *flags: str) -> None:
     assert main(["build", str(widgets), "--output", str(folder), *flags]) == 0
 
 
-async def test_clean_site_filters_and_toggles_without_any_source(
-    tmp_path: Path,
-) -> None:
+async def test_clean_site_filters_and_toggles_without_any_source(tmp_path: Path) -> None:
     widgets, site = tmp_path / "widgets", tmp_path / "site"
     widgets.mkdir()
     closed = (bundled_folder() / "Table.widget").read_text().replace('"Table"', '"Closed"')

@@ -181,9 +181,7 @@ async def test_files_dropped_together_land_each_widget_with_its_sidecar(tmp_path
 
 
 @needs_browser
-async def test_file_dropped_during_a_question_waits_for_its_answer(
-    tmp_path: Path,
-) -> None:
+async def test_file_dropped_during_a_question_waits_for_its_answer(tmp_path: Path) -> None:
     (tmp_path / "A.widget").write_text(widget_file("A"))
     async with serving(tmp_path, gallery=True, allow_upload=True) as url, browsing() as page:
         await page.goto(f"{url.removesuffix('/mcp')}/")

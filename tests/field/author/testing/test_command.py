@@ -19,7 +19,8 @@ from tests.field.author.testing.junit import assert_junit
 from tests.field.author.testing.running import BROWSER_S, widgetd_test, write_test
 from tests.field.server.web.browsing import needs_browser
 from tests.support import booking
-from tests.support.daemons import PATIENCE_S, serving
+from tests.support.daemons import serving
+from tests.support.patience import PATIENCE_S
 from tests.support.widgets import widget_file
 from tests.system.author.gallery.test_gallery_pages import page_client
 
@@ -175,9 +176,7 @@ FAINT = '{"type":"Card","children":[{"type":"Text","value":"faint","color":"#eee
 
 
 @needs_browser
-def test_each_widget_is_a_test_in_both_themes_with_failures_of_its_own(
-    tmp_path: Path,
-) -> None:
+def test_each_widget_is_a_test_in_both_themes_with_failures_of_its_own(tmp_path: Path) -> None:
     (tmp_path / "A.widget").write_text(widget_file("A", template=FAINT))
     (tmp_path / "B.widget").write_text(widget_file("B"))
     (tmp_path / "C.widget").write_text("{}")

@@ -16,9 +16,9 @@ import pytest
 from websockets.asyncio.client import ClientConnection, connect
 
 from tests.support.daemons import serving
+from tests.support.patience import PATIENCE_S
 from widgetd.base.files.folder import bundled_folder
 
-PATIENCE_S = 60
 FIREFOX = shutil.which("firefox-esr") or shutil.which("firefox")
 
 pytestmark = pytest.mark.skipif(FIREFOX is None, reason="there is no Firefox here")
@@ -111,10 +111,7 @@ def home(tmp_path: Path) -> Path:
 
 async def test_firefox_draws_the_gallery_and_answers_in_the_chat(home: Path) -> None:
     with anyio.fail_after(2 * PATIENCE_S):
-        async with (
-            serving(bundled_folder(), gallery=True, chat=True) as url,
-            firefox(home) as page,
-        ):
+        async with serving(bundled_folder(), gallery=True, chat=True) as url, firefox(home) as page:
             site = url.removesuffix("/mcp")
             for path, words in (
                 ("/w/flight_tracker?theme=both", "NF 218"),

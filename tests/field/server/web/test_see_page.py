@@ -129,8 +129,7 @@ async def test_user_of_a_client_without_views_sees_widgets_and_acts(
         async with connected(name, tmp_path) as client, browsing() as page:
             # A widget's own images come from the origins that its policy names.
             page.on(
-                "request",
-                lambda one: requested.extend([one.url] * (one.resource_type != "image")),
+                "request", lambda one: requested.extend([one.url] * (one.resource_type != "image"))
             )
             await page.add_init_script(RECORD)
             for widget in SHOWN:

@@ -9,7 +9,8 @@ from typing import Any
 import httpx2
 import pytest
 
-from tests.support.daemons import PATIENCE_S, serving
+from tests.support.daemons import serving
+from tests.support.patience import PATIENCE_S
 from tests.support.widgets import widget_file
 from widgetd.base.files.folder import bundled_folder
 from widgetd.base.files.source import Source

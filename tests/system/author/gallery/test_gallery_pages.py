@@ -9,7 +9,8 @@ import anyio
 import httpx2 as httpx
 import pytest
 
-from tests.support.daemons import PATIENCE_S, serving
+from tests.support.daemons import serving
+from tests.support.patience import PATIENCE_S
 from tests.support.widgets import greeting, widget_file
 
 SOUND = "Greet one person by name. Use when somebody arrives and wants to be seen."
@@ -26,10 +27,6 @@ OURS = (
 
 def page_client(url: str) -> httpx.AsyncClient:
     return httpx.AsyncClient(base_url=url.removesuffix("/mcp"), timeout=PATIENCE_S)
-
-
-def origin(url: str) -> dict[str, str]:
-    return {"origin": url.removesuffix("/mcp")}
 
 
 async def test_content_of_files_is_escaped_on_the_page(tmp_path: Path) -> None:
@@ -88,9 +85,7 @@ async def test_file_that_the_client_has_is_not_sent_again(tmp_path: Path) -> Non
     assert [answer.content for answer in answers] == [b"", b"", first.content]
 
 
-async def test_frame_loads_images_only_from_origins_in_its_template(
-    tmp_path: Path,
-) -> None:
+async def test_frame_loads_images_only_from_origins_in_its_template(tmp_path: Path) -> None:
     template = '{"type":"Card","children":[{"type":"Image","src":"https://img.example/a.png"}]}'
     (tmp_path / "A.widget").write_text(widget_file("A", template=template))
     daemon = serving(tmp_path, gallery=True, image_origin=("https://more.example",))
@@ -200,15 +195,6 @@ async def test_index_separates_good_doubtful_and_broken_widgets(
     assert [name for name in ("open", "sound") if f'data-tool="{name}"' in page] == tools
 
 
-async def test_caller_without_a_token_sees_no_gallery(tmp_path: Path) -> None:
-    (tmp_path / "A.widget").write_text(widget_file("A"))
-    async with serving(tmp_path, gallery=True) as url, page_client(url) as asking:
-        page = await asking.get("/", headers={"host": "evil.example"})
-        call = await asking.post("/w/a.json", json={}, headers={"origin": "https://evil.example"})
-
-    assert (page.status_code, call.status_code) == (421, 403)
-
-
 async def test_there_is_no_gallery_unless_it_is_asked_for(tmp_path: Path) -> None:
     async with serving(tmp_path) as url, page_client(url) as asking:
         assert (await asking.get("/")).status_code == 404
@@ -243,23 +229,3 @@ async def test_changes_since_the_previous_version_are_shown(tmp_path: Path) -> N
     assert "Not changed since widgetd started." in before
     assert "<ins>+" in after
     assert "Bye, " in after
-
-
-async def test_token_shows_only_its_widgets(tmp_path: Path) -> None:
-    folder = tmp_path / "widgets"
-    folder.mkdir()
-    for name in ("Open", "Secret"):
-        (folder / f"{name}.widget").write_text(widget_file(name))
-    tokens = tmp_path / "tokens"
-    tokens.write_text("ada 0123456789abcdef gallery include=open\n")
-    tokens.chmod(0o600)
-    daemon = serving(folder, gallery=True, token_file=tokens)
-    async with daemon as url, page_client(url) as asking:
-        nobody = await asking.get("/")
-        ada = {"authorization": "Bearer 0123456789abcdef"}
-        rows = (await asking.get("/index.json", headers=ada)).json()["widgets"]
-        secret = await asking.get("/w/secret", headers=ada)
-
-    assert nobody.status_code == 401
-    assert [row["name"] for row in rows] == ["open"]
-    assert secret.status_code == 404

@@ -8,7 +8,8 @@ from typing import Any
 import httpx2
 import pytest
 
-from tests.support.daemons import PATIENCE_S, serving
+from tests.support.daemons import serving
+from tests.support.patience import PATIENCE_S
 from tests.support.widgets import widget_file
 from tests.system.server.web.asking import ask
 

@@ -132,9 +132,7 @@ async def test_writer_with_a_limited_view_replaces_only_visible_files(
     }
 
 
-async def test_sidecar_hiding_a_widget_applies_before_the_next_scan(
-    tmp_path: Path,
-) -> None:
+async def test_sidecar_hiding_a_widget_applies_before_the_next_scan(tmp_path: Path) -> None:
     widgets, tokens = tmp_path / "widgets", tmp_path / "tokens"
     widgets.mkdir()
     fill(widgets, NAME, {})
@@ -150,9 +148,7 @@ async def test_sidecar_hiding_a_widget_applies_before_the_next_scan(
     assert (widgets / "Open.widget.toml").read_text() == ELEVATED
 
 
-async def test_writer_with_a_full_view_adds_only_visible_files(
-    tmp_path: Path,
-) -> None:
+async def test_writer_with_a_full_view_adds_only_visible_files(tmp_path: Path) -> None:
     widgets, tokens = tmp_path / "widgets", tmp_path / "tokens"
     widgets.mkdir()
     fill(widgets, NAME, {})

@@ -9,7 +9,8 @@ from typing import Any
 import anyio
 import pytest
 
-from tests.support.daemons import PATIENCE_S, serving
+from tests.support.daemons import serving
+from tests.support.patience import PATIENCE_S
 from tests.system.author.guide.test_toolset import PARCEL, SETTINGS
 from tests.system.server.mcp.test_access import ADA, CHIEF, KIOSK, call
 from widgetd.base.processes import LIMITS

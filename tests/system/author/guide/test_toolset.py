@@ -13,22 +13,18 @@ import pytest
 from anyio import to_thread
 from mcp import Client, MCPError
 from mcp.client.session import ClientRequestContext
-from mcp_types import (
-    ElicitRequestParams,
-    ElicitResult,
-    TextResourceContents,
-)
+from mcp_types import ElicitRequestParams, ElicitResult, TextResourceContents
 
 from tests.support.answers import text
 from tests.support.clients import Era, connect_client
-from tests.support.daemons import PATIENCE_S, serving
+from tests.support.daemons import serving
+from tests.support.patience import PATIENCE_S
 from tests.support.widgets import widget_file
 from tests.system.server.mcp.test_access import list_names, send_request
 from tests.unit.base.files.privilege import stopped_by_permissions
 from widgetd.author.guide.guide import ORDER
 from widgetd.author.guide.toolset import TOOLS
 from widgetd.cli import main
-from widgetd.daemon.wings import ROWS
 
 ERAS: tuple[Era, ...] = ("legacy", "modern")
 NAMES = {tool.name for tool in TOOLS}
@@ -68,35 +64,6 @@ def nothing_in(folder: Path) -> bool:
     return not list(folder.iterdir())
 
 
-async def test_agent_writes_a_new_widget_and_calls_it(tmp_path: Path) -> None:
-    broken = {**PARCEL, "template": PARCEL["template"].replace('"Text"', '"Txt"')}
-    async with serving(tmp_path, **SETTINGS) as url, connect_client(url, "legacy") as connection:
-        client = connection.client
-        guide = await ask(client, "get_guide", names=["start"])
-        component = await ask(client, "get_component_details", names="Text")
-        bad = await ask(client, "try_widget", widget=broken, sidecar=SIDECAR)
-        good = await ask(
-            client, "try_widget", widget=PARCEL, sidecar=SIDECAR, arguments={"status": "Here"}
-        )
-        notifications = connection.notifications
-        saved = await ask(
-            client, "save_widget", file="Parcel.widget", widget=PARCEL, sidecar=SIDECAR
-        )
-        await connection.wait_for_more_than(notifications)
-        result = await ask(client, "parcel", status="Here")
-
-    assert "try_widget" in guide["items"][0]["text"]
-    assert component["items"][0]["status"] == "ok"
-    assert [finding["code"] for finding in bad["findings"]] == ["W1401"]
-    assert "Text" in bad["findings"][0]["advice"] + bad["findings"][0]["problem"]
-    assert good["findings"] == []
-    assert good["summary"] == "Parcel: Here"
-    assert saved["tool"] == "parcel"
-    assert result == good["tree"]
-    assert json.loads((tmp_path / "Parcel.widget").read_text()) == PARCEL
-    assert (tmp_path / "Parcel.widget.toml").read_text() == SIDECAR
-
-
 async def test_search_for_tests_finds_those_of_the_folder_with_their_lines(tmp_path: Path) -> None:
     steps = "    steps:\n      - Show Widget\n      - Expect Text: {contains: Here}\n"
     tests = f"widget: parcel\ntests:\n  - name: waits\n{steps}  - name: says where it is\n{steps}"
@@ -124,9 +91,7 @@ def apply_advice(widget: dict[str, Any], findings: list[dict[str, Any]]) -> dict
     return {**widget, "template": template}
 
 
-async def test_following_the_advice_turns_a_bad_draft_into_a_valid_widget(
-    tmp_path: Path,
-) -> None:
+async def test_following_the_advice_turns_a_bad_draft_into_a_valid_widget(tmp_path: Path) -> None:
     wrong = PARCEL["template"].replace('"Text"', '"Txt"').replace("status |", "statsu |")
     draft = {**PARCEL, "template": wrong}
     calls: list[str] = []
@@ -180,10 +145,6 @@ async def test_lists_are_accepted_as_array_json_text_and_comma_list(
 
     assert several[0] == several[1] == several[2]
     assert single[0] == single[1] != several[0]
-
-
-def test_no_schema_of_a_built_in_tool_offers_a_choice_of_types() -> None:
-    assert not [row.name for row in ROWS if "anyOf" in json.dumps(dict(row.input_schema))]
 
 
 async def test_draft_leaves_no_trace(tmp_path: Path) -> None:
@@ -268,9 +229,7 @@ async def test_each_value_of_a_draft_is_traced_to_its_expression(tmp_path: Path)
     assert traced[0]["column"] == first
 
 
-async def test_save_needs_the_digest_of_the_served_widget(
-    tmp_path: Path,
-) -> None:
+async def test_save_needs_the_digest_of_the_served_widget(tmp_path: Path) -> None:
     async with serving(tmp_path, **SETTINGS) as url, connect_client(url, "legacy") as connection:
         client = connection.client
         first = await ask(client, "save_widget", file="Parcel.widget", widget=PARCEL)
@@ -330,18 +289,6 @@ async def test_feed_and_tests_are_parts_of_a_widget(tmp_path: Path) -> None:
     assert item["parts"]["dependencies"]["tests"] == ["Parcel.test.yaml"]
 
 
-async def test_digest_of_a_save_permits_the_next_save(tmp_path: Path) -> None:
-    saving: dict[str, Any] = {"file": "Parcel.widget", "widget": PARCEL}
-    async with serving(tmp_path, **SETTINGS) as url, connect_client(url, "modern") as connection:
-        client = connection.client
-        first = await ask(client, "save_widget", **saving, sidecar=SIDECAR)
-        [read] = (await ask(client, "read_widget", names="parcel"))["items"]
-        again = {**saving, "sidecar": "# New.\n" + SIDECAR, "replaces": first["digest"]}
-        second = await ask(client, "save_widget", **again)
-
-    assert first["digest"] == read["digest"] != second["digest"]
-
-
 @pytest.mark.parametrize("agrees", [True, False, None])
 async def test_user_is_asked_before_a_save(tmp_path: Path, agrees: bool | None) -> None:
     questions: list[str] = []
@@ -381,9 +328,7 @@ async def test_client_that_cannot_ask_its_user_saves_nothing(tmp_path: Path, era
     assert nothing_in(tmp_path)
 
 
-async def test_save_returns_the_page_and_is_annotated_as_destructive(
-    tmp_path: Path,
-) -> None:
+async def test_save_returns_the_page_and_is_annotated_as_destructive(tmp_path: Path) -> None:
     served = {**SETTINGS, "gallery": True}
     async with serving(tmp_path, **served) as url, connect_client(url, "modern") as connection:
         saved = await ask(connection.client, "save_widget", file="Parcel.widget", widget=PARCEL)
@@ -509,9 +454,7 @@ async def test_second_of_two_saves_of_a_new_file_is_refused(tmp_path: Path) -> N
     assert sorted(outcomes) == [False, True]
 
 
-async def test_saving_needs_uploads_and_a_list_needs_the_toolset(
-    tmp_path: Path,
-) -> None:
+async def test_saving_needs_uploads_and_a_list_needs_the_toolset(tmp_path: Path) -> None:
     async with (
         serving(tmp_path, toolset="author") as url,
         connect_client(url, "legacy") as connection,
@@ -544,22 +487,15 @@ async def test_tools_need_the_scopes_author_and_write(tmp_path: Path) -> None:
     )
 
 
-async def test_lists_are_accepted_in_each_form_and_too_long_ones_refused(
-    tmp_path: Path,
-) -> None:
+async def test_too_long_lists_and_unknown_parts_are_refused(tmp_path: Path) -> None:
     (tmp_path / "A.widget").write_text(widget_file("A"))
     async with serving(tmp_path, **SETTINGS) as url, connect_client(url, "legacy") as connection:
         client = connection.client
-        answers = [
-            await ask(client, "get_guide", names=names)
-            for names in (["start", "schema"], "start,schema", '["start", "schema"]')
-        ]
         none = [await ask(client, "get_guide"), await ask(client, "get_guide", names=None)]
         many = await call_refused(client, "read_widget", names=["a"] * 9)
         crowd = await call_refused(client, "get_component_details", names=["Button"] * 51)
         part = await call_refused(client, "read_widget", names=["a"], parts=["tempalte"])
 
-    assert answers[0] == answers[1] == answers[2]
     assert none[0] == none[1]
     assert "text" not in none[0]["items"][0]
     assert many.startswith("[W3003]")
@@ -567,9 +503,7 @@ async def test_lists_are_accepted_in_each_form_and_too_long_ones_refused(
     assert part.endswith("did you mean 'template'? (correct this and call again)")
 
 
-async def test_omitted_parts_are_named_for_another_request(
-    tmp_path: Path,
-) -> None:
+async def test_omitted_parts_are_named_for_another_request(tmp_path: Path) -> None:
     for name in ("A", "B"):
         file = json.loads(widget_file(name))
         file["description"] = "x" * 40_000
@@ -583,9 +517,7 @@ async def test_omitted_parts_are_named_for_another_request(
     assert len(rest["items"][0]["parts"]["source"]["description"]) == 40_000
 
 
-async def test_guide_pages_are_resources_that_need_the_scope(
-    tmp_path: Path,
-) -> None:
+async def test_guide_pages_are_resources_that_need_the_scope(tmp_path: Path) -> None:
     uri = "widgetd://guide/schema"
     for era in ERAS:
         async with serving(tmp_path, **SETTINGS) as url, connect_client(url, era) as connection:

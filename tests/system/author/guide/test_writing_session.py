@@ -9,7 +9,8 @@ import anyio
 import orjson
 
 from tests.support.clients import connect_client
-from tests.support.daemons import PATIENCE_S, serving
+from tests.support.daemons import serving
+from tests.support.patience import PATIENCE_S
 from widgetd.server.render.entry import CHARACTERS_OF_A_TOKEN
 
 MOST_CALLS, MOST_TOKENS = 18, 14_000

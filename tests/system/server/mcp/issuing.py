@@ -24,7 +24,7 @@ from anyio.abc import SocketAttribute, SocketStream
 from joserfc import jwt
 from joserfc.jwk import RSAKey
 
-from tests.support.daemons import PATIENCE_S
+from tests.support.patience import PATIENCE_S
 
 
 @dataclass

@@ -16,7 +16,7 @@ from mcp.shared.exceptions import MCPDeprecationWarning
 from mcp_types import ResourceUpdatedNotification, ToolListChangedNotification
 
 from tests.support.clients import Era
-from tests.support.daemons import PATIENCE_S
+from tests.support.patience import PATIENCE_S
 
 TOOLS = "the list of tools changed"
 

@@ -14,7 +14,8 @@ from mcp import Client
 from mcp_types import Implementation, TextContent
 
 from tests.support.clients import Era, connect_client
-from tests.support.daemons import PATIENCE_S, serving
+from tests.support.daemons import serving
+from tests.support.patience import PATIENCE_S
 from tests.support.widgets import widget_file
 from widgetd.base.errors import ConfigError
 from widgetd.server.observe.audit import Audit
@@ -150,9 +151,7 @@ class Read(dict[str, Any]):
         return super().items()
 
 
-async def test_line_is_written_after_the_answer_in_order(
-    tmp_path: Path,
-) -> None:
+async def test_line_is_written_after_the_answer_in_order(tmp_path: Path) -> None:
     audit = Audit(tmp_path / "audit.jsonl", most_bytes=10_000)
     arguments = Read()
     upload = Upload(uploader="ada", path="B.widget", tool="b", code="", size_bytes=2)

@@ -11,7 +11,8 @@ from pathlib import Path
 import anyio
 
 from tests.support.clients import connect_client
-from tests.support.daemons import PATIENCE_S, serving
+from tests.support.daemons import serving
+from tests.support.patience import PATIENCE_S
 from tests.support.widgets import widget_file
 from tests.system.server.web.asking import ask
 from widgetd.base.files.write import append_lines
@@ -64,9 +65,7 @@ print(json.dumps(anyio.run(every, Path(sys.argv[1]))))
 """
 
 
-def test_disk_full_at_any_byte_keeps_whole_lines_and_counts_lost_ones(
-    tmp_path: Path,
-) -> None:
+def test_disk_full_at_any_byte_keeps_whole_lines_and_counts_lost_ones(tmp_path: Path) -> None:
     ended = subprocess.run(
         [sys.executable, "-c", FILLING, str(tmp_path), "23"],
         cwd=Path(__file__).parents[4],

@@ -9,7 +9,7 @@ from typing import Any
 import anyio
 import pytest
 
-from tests.support.daemons import PATIENCE_S
+from tests.support.patience import PATIENCE_S
 from tests.system.server.mcp.issuing import AuthorizationServer, authorizing
 from widgetd.server.access.auth import Access, Issuer
 from widgetd.server.access.claims import SUBJECTS

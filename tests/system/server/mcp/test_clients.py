@@ -13,8 +13,9 @@ import pytest
 from fastmcp.server.auth.providers.jwt import RSAKeyPair
 
 from tests.support.clients import Era
-from tests.support.daemons import PATIENCE_S, serving
+from tests.support.daemons import serving
 from tests.support.forked_daemons import forked_daemon
+from tests.support.patience import PATIENCE_S
 from tests.support.widgets import widget_file
 from tests.system.daemon.test_access_policy import issuing
 from tests.system.server.mcp.listening import TOOLS, hearing

@@ -71,20 +71,14 @@ async def test_widget_without_a_sidecar_has_a_default_description(
     assert re.fullmatch(r"0\.0\.0\+[0-9a-f]{8}", version)
     assert meta["widgetd/ui"] == {
         "uiType": "plain",
-        "uiMetadata": {
-            "component": "Plain",
-            "priority": "medium",
-            "renderMode": "immediate",
-        },
+        "uiMetadata": {"component": "Plain", "priority": "medium", "renderMode": "immediate"},
     }
     assert set(meta) == {"widgetd/ui", "widgetd/render"}
     assert set(meta["widgetd/render"]) == {"id", "widget", "generation", "digest", "ms"}
     assert meta["widgetd/render"]["widget"] == "plain"
 
 
-async def test_envelope_has_the_sidecars_settings_of_the_view(
-    envelope_client: Connection,
-) -> None:
+async def test_envelope_has_the_sidecars_settings_of_the_view(envelope_client: Connection) -> None:
     result = await envelope_client.call("greeting", who="Ada")
 
     assert meta_of(result)["widgetd/ui"] == {
@@ -125,13 +119,6 @@ async def test_priority_is_also_an_annotation_of_the_content(envelope_client: Co
     assert medium.annotations is not None
     assert medium.annotations.model_dump(exclude_none=True) == {"audience": ["assistant"]}
     assert high.annotations.audience == ["assistant"]
-
-
-async def test_deprecation_is_stated_in_the_tools_description(envelope_client: Connection) -> None:
-    tools = {tool.name: tool for tool in (await envelope_client.client.list_tools()).tools}
-
-    described = tools["greeting"].description or ""
-    assert described.endswith("Deprecated; see https://example.com/new")
 
 
 async def test_corrections_are_reported(envelope_client: Connection) -> None:

@@ -12,7 +12,7 @@ import anyio
 import pytest
 
 from tests.support.clients import Era, connect_client
-from tests.support.daemons import PATIENCE_S
+from tests.support.patience import PATIENCE_S
 from tests.support.sockets import connect, modern_request
 from tests.unit.server.mcp.two_ways import Clock, Way, made_ways, stable
 from widgetd.server.web.http_server import HttpServer, bind, url_of

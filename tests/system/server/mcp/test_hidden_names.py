@@ -9,7 +9,8 @@ from pathlib import Path
 import anyio
 import pytest
 
-from tests.support.daemons import PATIENCE_S, serving
+from tests.support.daemons import serving
+from tests.support.patience import PATIENCE_S
 from tests.support.widgets import widget_file
 from tests.system.server.mcp.test_access import call, code_of, list_names, send_request
 from tests.system.server.web.asking import ask
@@ -69,9 +70,7 @@ async def test_metrics_of_a_hidden_widget_have_an_opaque_label(tmp_path: Path, t
     assert hidden in again
 
 
-async def test_metrics_port_without_a_token_names_nothing_hidden(
-    tmp_path: Path,
-) -> None:
+async def test_metrics_port_without_a_token_names_nothing_hidden(tmp_path: Path) -> None:
     widgets, tokens = fill(tmp_path, HIDING["elevated"])
     with anyio.fail_after(PATIENCE_S):
         async with await anyio.create_tcp_listener(local_host="127.0.0.1") as free:
@@ -168,9 +167,7 @@ async def test_actions_stay_hidden_when_their_render_and_its_widget_have_left(
     assert [one["action"] for one in result["structuredContent"]["actions"]] == ["go"]
 
 
-async def test_argument_headers_reveal_no_hidden_widget(
-    tmp_path: Path,
-) -> None:
+async def test_argument_headers_reveal_no_hidden_widget(tmp_path: Path) -> None:
     widgets, tokens = fill(tmp_path, HIDING["elevated"])
     schema = {"type": "object", "properties": {"who": {"type": "string", "x-mcp-header": "Who"}}}
     (widgets / "Payroll.widget").write_text(widget_file("Payroll", schema=schema))

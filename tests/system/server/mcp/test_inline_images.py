@@ -13,7 +13,7 @@ from anyio.abc import SocketAttribute, SocketStream
 from mcp import Client
 from mcp_types import Implementation
 
-from tests.support.daemons import PATIENCE_S
+from tests.support.patience import PATIENCE_S
 from tests.support.widgets import build_widget, snapshot_of
 from widgetd.server.catalog.registry import Registry
 from widgetd.server.mcp import sdk

@@ -18,7 +18,8 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.auth import OAuthClientInformationFull, OAuthClientMetadata, OAuthToken
 from pydantic import AnyUrl
 
-from tests.support.daemons import PATIENCE_S, serving
+from tests.support.daemons import serving
+from tests.support.patience import PATIENCE_S
 from tests.support.sockets import modern_request
 from tests.support.widgets import greeting, widget_file
 from tests.system.server.mcp.issuing import AuthorizationServer, authorizing, login_code

@@ -15,11 +15,11 @@ from mcp_types import CallToolResult
 
 from tests.support.answers import text
 from tests.support.clients import connect_client
-from tests.support.daemons import PATIENCE_S, serving
 from tests.support.forked_daemons import forked_daemon
+from tests.support.patience import PATIENCE_S
 from tests.support.widgets import build_widget, snapshot_of, widget_file
 from widgetd.base.errors import Finding
-from widgetd.server.access.principal import CALL, OPERATE, READ, Principal
+from widgetd.server.access.principal import OPERATE, READ, Principal
 from widgetd.server.catalog.registry import Registry
 from widgetd.server.mcp import sdk
 from widgetd.server.mcp.assembly import build
@@ -70,9 +70,7 @@ def events(answer: dict[str, Any]) -> list[str]:
     return [item["event"] for item in answer["items"]]
 
 
-async def test_operate_toolset_reads_log_and_status(
-    tmp_path: Path,
-) -> None:
+async def test_operate_toolset_reads_log_and_status(tmp_path: Path) -> None:
     (tmp_path / "Good.widget").write_text(widget_file("Good"))
     (tmp_path / "Bad.widget").write_text("{")
     async with (
@@ -92,18 +90,6 @@ async def test_operate_toolset_reads_log_and_status(
     assert status["toolsets"] == ["core", "operate"]
     assert [fault["path"] for fault in status["faults"]] == ["Bad.widget"]
     assert str(tmp_path) not in json.dumps(logged)
-
-
-async def test_daemon_without_the_operate_toolset_lists_none(tmp_path: Path) -> None:
-    async with serving(tmp_path) as url, Client(url) as client:
-        assert NAMES.isdisjoint(tool.name for tool in (await client.list_tools()).tools)
-
-
-async def test_principal_without_the_scope_neither_sees_nor_calls_them() -> None:
-    server = operating(LogRing(), anonymous=Principal(scopes=frozenset({READ, CALL})))
-    async with Client(sdk.lowlevel_of(server.mcp)) as client:
-        assert NAMES.isdisjoint(tool.name for tool in (await client.list_tools()).tools)
-    assert text(await call(server, "get_logs")).startswith("[W2301]")
 
 
 async def test_events_come_oldest_first_and_by_level_text_pattern_and_widget() -> None:
@@ -259,10 +245,7 @@ async def test_refused_file_is_reported_to_callers_with_access() -> None:
     assert answer["items"][0]["problem"] == "it is no JSON"
 
 
-@given(
-    folder=st.text(st.characters(categories=["L", "N"]), min_size=1),
-    words=st.text(max_size=20),
-)
+@given(folder=st.text(st.characters(categories=["L", "N"]), min_size=1), words=st.text(max_size=20))
 def test_events_store_no_path_and_no_traceback(folder: str, words: str) -> None:
     ring = LogRing()
     place = f"/srv/{folder}/widgets/A.widget"

@@ -22,7 +22,8 @@ from mcp_types import (
 )
 
 from tests.support.clients import Era
-from tests.support.daemons import PATIENCE_S, serving
+from tests.support.daemons import serving
+from tests.support.patience import PATIENCE_S
 from tests.support.widgets import greeting, widget_file
 from widgetd.server.access.principal import UI_EXTENSION
 from widgetd.server.render.hosts import HOSTS
@@ -197,10 +198,7 @@ async def test_profile_of_a_call_precedes_the_widgets_the_clients_and_the_settin
 ) -> None:
     sidecar = folder / "Greeting.widget.toml"
     settings: dict[str, Any] = {"profile": "split", "profiles": {"mine": "chatkit"}}
-    async with (
-        serving(folder, **settings) as url,
-        client_named(url, era, "other") as other,
-    ):
+    async with serving(folder, **settings) as url, client_named(url, era, "other") as other:
         assert profile_of(await greet(other)) == "split"
         async with client_named(url, era, "mine") as mine:
             assert profile_of(await greet(mine)) == "chatkit"
@@ -235,16 +233,6 @@ async def test_sensitive_argument_is_in_no_structured_content(
     for result in results:
         assert not result.is_error
         assert marker not in f"{result.content} {result.structured_content}"
-
-
-@both_eras
-async def test_text_json_mirrors_the_tree_into_the_text(folder: Path, era: Era) -> None:
-    async with serving(folder, text="json") as url, client_named(url, era) as client:
-        result = await greet(client)
-
-    [text] = result.content
-    assert isinstance(text, TextContent)
-    assert json.loads(text.text) == result.structured_content == TREE
 
 
 @both_eras

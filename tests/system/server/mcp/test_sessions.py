@@ -16,7 +16,8 @@ import anyio
 import httpx2
 import pytest
 
-from tests.support.daemons import PATIENCE_S, serving
+from tests.support.daemons import serving
+from tests.support.patience import PATIENCE_S
 from widgetd.server.access.principal import Principal
 from widgetd.server.mcp.clients import Clients
 from widgetd.server.mcp.sessions import SessionBounds, Sessions
@@ -75,10 +76,7 @@ async def serve_wire(folder: Path, tokens: str = "", **settings: Any) -> AsyncIt
     if tokens:
         settings["token_file"] = folder / "tokens"
         settings["token_file"].write_text(tokens)
-    async with (
-        serving(folder, **settings) as url,
-        httpx2.AsyncClient(timeout=PATIENCE_S) as http,
-    ):
+    async with serving(folder, **settings) as url, httpx2.AsyncClient(timeout=PATIENCE_S) as http:
         yield Wire(url, http)
 
 

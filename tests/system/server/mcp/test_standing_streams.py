@@ -11,7 +11,8 @@ from typing import Any
 import anyio
 import httpx2
 
-from tests.support.daemons import PATIENCE_S, serving
+from tests.support.daemons import serving
+from tests.support.patience import PATIENCE_S
 from tests.support.widgets import widget_file
 
 TOOLS = "notifications/tools/list_changed"
@@ -99,9 +100,7 @@ async def beginning(folder: Path) -> AsyncIterator[Session]:
         yield session
 
 
-async def test_changes_before_the_stream_are_sent_when_it_opens(
-    tmp_path: Path,
-) -> None:
+async def test_changes_before_the_stream_are_sent_when_it_opens(tmp_path: Path) -> None:
     async with beginning(tmp_path) as session:
         (tmp_path / "New.widget").write_text(widget_file("New"))
         await session.lists("new")
@@ -121,9 +120,7 @@ async def test_changes_between_two_streams_are_sent_on_the_second(tmp_path: Path
             await hears(stream, TOOLS, RESOURCES)
 
 
-async def test_notifications_of_a_broken_stream_are_sent_again_on_the_next(
-    tmp_path: Path,
-) -> None:
+async def test_notifications_of_a_broken_stream_are_sent_again_on_the_next(tmp_path: Path) -> None:
     async with beginning(tmp_path) as session:
         async with session.listening() as stream:
             (tmp_path / "New.widget").write_text(widget_file("New"))

@@ -17,7 +17,8 @@ from mcp_types import (
 )
 
 from tests.support.clients import Era
-from tests.support.daemons import PATIENCE_S, serving
+from tests.support.daemons import serving
+from tests.support.patience import PATIENCE_S
 from tests.support.widgets import build_widget, snapshot_of, widget_file
 from widgetd.server.access.principal import LOCAL, Audience
 from widgetd.server.catalog.registry import Registry
@@ -128,11 +129,7 @@ async def test_subscribers_of_a_widgets_part_are_notified_of_its_save(
 @pytest.mark.parametrize(
     ("uri", "sidecar", "read"),
     [
-        (
-            "widget://greeting",
-            'description = "Greet somebody."',
-            '"description":"Greet somebody."',
-        ),
+        ("widget://greeting", 'description = "Greet somebody."', '"description":"Greet somebody."'),
         ("widgetd://ui-types", 'ui_type = "social-greeting"', '"uiType":"social-greeting"'),
     ],
     ids=["the widget", "the list of response types"],

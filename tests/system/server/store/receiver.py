@@ -14,7 +14,7 @@ from typing import Any
 import anyio
 from anyio.abc import SocketAttribute, SocketStream
 
-PATIENCE_S = 10
+from tests.support.patience import PATIENCE_S
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

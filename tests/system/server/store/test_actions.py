@@ -1,8 +1,23 @@
 from __future__ import annotations
 
+from contextlib import ExitStack
+from functools import partial
+from typing import Any
+
 import anyio
 import pytest
+from anyio.from_thread import start_blocking_portal
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 
+from tests.support.patience import PATIENCE_S
 from tests.system.server.store.replicas import Clock, replicas, stored_render
 from tests.system.server.store.server import Server
 from widgetd.base.errors import CallError
@@ -12,7 +27,6 @@ from widgetd.server.store.contract import Action, Awaited, Bounds, Origin
 from widgetd.server.store.factory import Store
 from widgetd.server.store.waiters import Waiters
 
-SOON_S = 5.0
 NEVER_S = 600.0
 NOW = 1_700_000_000.0
 
@@ -27,45 +41,6 @@ def tracked_action(seq: int, number: int) -> Action:
     return Action(seq=seq, action="flight.track", payload={"number": number}, at=NOW)
 
 
-async def test_actions_are_read_in_order_of_arrival(backend: Server | None) -> None:
-    async with replicas(backend) as both:
-        await both.here.renders.put(stored_render())
-        assert await track(both.here, 10) == 1
-        assert await track(both.there, 20) == 2
-
-        for store in (both.here, both.there):
-            assert await store.actions.read("r1") == Awaited(
-                status="actions", next=2, actions=(tracked_action(1, 10), tracked_action(2, 20))
-            )
-
-
-async def test_lost_answer_is_given_again(backend: Server | None) -> None:
-    async with replicas(backend) as both:
-        await both.here.renders.put(stored_render())
-        await track(both.here, 10)
-
-        first = await both.here.actions.read("r1")
-        await track(both.here, 20)
-        second = await both.there.actions.read("r1")
-
-        assert [action.seq for action in first.actions] == [1]
-        assert [action.seq for action in second.actions] == [1, 2]
-
-
-async def test_later_after_acknowledges_earlier_actions(backend: Server | None) -> None:
-    async with replicas(backend) as both:
-        await both.here.renders.put(stored_render())
-        await track(both.here, 10)
-        read = await both.here.actions.read("r1")
-        await track(both.here, 20)
-
-        rest = await both.there.actions.read("r1", after=read.next)
-        from_the_start = await both.here.actions.read("r1")
-
-        assert rest.actions == (tracked_action(2, 20),)
-        assert from_the_start.actions == (tracked_action(2, 20),)
-
-
 @pytest.mark.parametrize("made_up", [-1, 1, 99, 1_000_001])
 async def test_unknown_after_loses_nothing(backend: Server | None, made_up: int) -> None:
     async with replicas(backend) as both:
@@ -75,19 +50,6 @@ async def test_unknown_after_loses_nothing(backend: Server | None, made_up: int)
         read = await both.here.actions.read("r1", after=made_up)
 
         assert read == Awaited(status="actions", next=1, actions=(tracked_action(1, 10),))
-
-
-async def test_repeated_key_queues_once_and_has_one_answer(backend: Server | None) -> None:
-    async with replicas(backend) as both:
-        await both.here.renders.put(stored_render())
-        first = await track(both.here, 10)
-        again = await track(both.there, 10)
-        read = await both.here.actions.read("r1")
-        await both.here.actions.read("r1", after=read.next, timeout_s=0.0)
-        long_after = await track(both.here, 10)
-
-        assert first == again == long_after == 1
-        assert read.actions == (tracked_action(1, 10),)
 
 
 async def test_renders_have_separate_queues(backend: Server | None) -> None:
@@ -100,27 +62,6 @@ async def test_renders_have_separate_queues(backend: Server | None) -> None:
         await both.here.actions.read("r1", after=read.next, timeout_s=0.0)
 
         assert (await both.here.actions.read("r2")).actions == (tracked_action(1, 10),)
-
-
-async def test_reader_waits_until_an_action_comes_from_any_replica(
-    backend: Server | None,
-) -> None:
-    async with replicas(backend) as both:
-        await both.here.renders.put(stored_render())
-        answers: list[Awaited] = []
-
-        async def wait(store: Store) -> None:
-            answers.append(await store.actions.read("r1", timeout_s=NEVER_S))
-
-        with anyio.fail_after(SOON_S):
-            async with anyio.create_task_group() as tasks:
-                tasks.start_soon(wait, both.here)
-                tasks.start_soon(wait, both.there)
-                await anyio.wait_all_tasks_blocked()
-                assert answers == []
-                await track(both.here, 10)
-
-        assert answers == [Awaited(status="actions", next=1, actions=(tracked_action(1, 10),))] * 2
 
 
 async def test_action_of_one_render_does_not_wake_readers_of_another(
@@ -146,21 +87,9 @@ async def test_reader_may_ask_again_after_its_timeout(backend: Server | None) ->
         )
 
 
-async def test_cancelled_reader_takes_no_action(backend: Server | None) -> None:
+async def test_reader_of_an_unknown_render_does_not_wait(backend: Server | None) -> None:
     async with replicas(backend) as both:
-        await both.here.renders.put(stored_render())
-        with anyio.move_on_after(0.01):
-            await both.here.actions.read("r1", timeout_s=NEVER_S)
-        await track(both.here, 10)
-
-        assert (await both.here.actions.read("r1")).actions == (tracked_action(1, 10),)
-
-
-async def test_reader_of_an_unknown_render_does_not_wait(
-    backend: Server | None,
-) -> None:
-    async with replicas(backend) as both:
-        with anyio.fail_after(SOON_S):
+        with anyio.fail_after(PATIENCE_S):
             read = await both.here.actions.read("r1", timeout_s=NEVER_S)
 
         assert read == Awaited(status="expired", next=0)
@@ -172,7 +101,7 @@ async def test_expired_render_has_no_actions(backend: Server | None) -> None:
         await track(both.here, 10)
         both.later(60.0)
 
-        with anyio.fail_after(SOON_S):
+        with anyio.fail_after(PATIENCE_S):
             read = await both.here.actions.read("r1", after=1, timeout_s=NEVER_S)
 
         assert read == Awaited(status="expired", next=1)
@@ -254,7 +183,7 @@ async def test_draining_answers_waiting_and_new_readers(backend: Server | None) 
         async def wait() -> None:
             answers.append(await both.here.actions.read("r1", after=7, timeout_s=NEVER_S))
 
-        with anyio.fail_after(SOON_S):
+        with anyio.fail_after(PATIENCE_S):
             async with anyio.create_task_group() as tasks:
                 for _ in range(3):
                     tasks.start_soon(wait)
@@ -263,15 +192,6 @@ async def test_draining_answers_waiting_and_new_readers(backend: Server | None) 
             await wait()
 
         assert answers == [Awaited(status="draining", next=7)] * 4
-
-
-async def test_unread_actions_can_be_read_while_draining(backend: Server | None) -> None:
-    async with replicas(backend) as both:
-        await both.here.renders.put(stored_render())
-        await track(both.here, 10)
-        both.here.actions.drain()
-
-        assert (await both.here.actions.read("r1")).actions == (tracked_action(1, 10),)
 
 
 async def test_stopping_process_refuses_actions_that_would_be_lost() -> None:
@@ -287,25 +207,6 @@ async def test_stopping_process_refuses_actions_that_would_be_lost() -> None:
             "this process ends, and would take the action with it; "
             "try again with the same idempotency_key"
         )
-
-
-async def test_stopping_replica_accepts_actions_for_the_others(shared_server: Server) -> None:
-    async with replicas(shared_server) as both:
-        await both.here.renders.put(stored_render())
-        both.here.actions.drain()
-        await track(both.here, 10)
-
-        assert (await both.there.actions.read("r1")).actions == (tracked_action(1, 10),)
-
-
-async def test_one_replica_drains_alone(shared_server: Server) -> None:
-    async with replicas(shared_server) as both:
-        await both.here.renders.put(stored_render())
-        both.here.actions.drain()
-
-        read = await both.there.actions.read("r1", timeout_s=0.0)
-
-        assert read.status == "timeout"
 
 
 async def test_queues_without_unread_actions_are_evicted_first() -> None:
@@ -372,9 +273,7 @@ async def test_everything_on_the_server_ends_by_itself(shared_server: Server) ->
         assert all(0 < life_ms <= 86_400_000 for life_ms in lives.values()), lives
 
 
-async def test_action_remembers_its_render_after_eviction(
-    backend: Server | None,
-) -> None:
+async def test_action_remembers_its_render_after_eviction(backend: Server | None) -> None:
     origin = Origin(owner="ann", elevated=True, labels=("orders", "secret"))
     async with replicas(backend, render_ttl_s=60) as both:
         await both.here.renders.put(stored_render())
@@ -411,3 +310,155 @@ async def test_principal_with_most_queues_makes_room_for_the_one_with_least() ->
     assert bobs == ["", "", "", "", "W2402"]
     assert anns == ["", "", "W2402"]
     assert queued == [False, False, True, True, True, True, False]
+
+
+MOST = 5
+REPLICAS = st.sampled_from(["here", "there"])
+
+
+class Queue(RuleBasedStateMachine):
+    """One render's queue, one reader that follows `next`, and everything that can go wrong.
+
+    Attributes:
+        accepted: What was queued, in order: the model.
+        received: What the reader has, in order.
+        cursor: What it gives as `after`.
+        acknowledged: The highest `after` that reached the store.
+    """
+
+    def __init__(self, backend: Server | None) -> None:
+        super().__init__()
+        self._closing = ExitStack()
+        self._portal = self._closing.enter_context(start_blocking_portal())
+        opened = self._portal.wrap_async_context_manager(replicas(backend, actions=MOST))
+        self._room = self._closing.enter_context(opened)
+        self._portal.call(self._room.here.renders.put, stored_render())
+        self.accepted: list[int] = []
+        self.received: list[int] = []
+        self.cursor = 0
+        self.acknowledged = 0
+        self.draining: set[int] = set()
+
+    @rule(replica=REPLICAS)
+    def append(self, replica: str) -> None:
+        number = len(self.accepted) + 1
+        if self._room.server is None and self.draining:
+            with pytest.raises(CallError, match="this process ends"):
+                self._append(replica, number)
+        elif len(self.accepted) - self.acknowledged == MOST:
+            with pytest.raises(CallError, match="5 actions of this render are unread"):
+                self._append(replica, number)
+        else:
+            assert self._append(replica, number) == number
+            self.accepted.append(number)
+
+    @precondition(lambda self: self.accepted)
+    @rule(replica=REPLICAS, data=st.data())
+    def append_again(self, replica: str, data: st.DataObject) -> None:
+        number = data.draw(st.sampled_from(self.accepted))
+        assert self._append(replica, number) == number
+
+    @rule(replica=REPLICAS)
+    def read(self, replica: str) -> None:
+        answer = self._read(replica, self.cursor)
+        self.received += [action.payload for action in answer.actions]
+        self.cursor = answer.next
+
+    @rule(replica=REPLICAS)
+    def read_and_lose_the_answer(self, replica: str) -> None:
+        self._read(replica, self.cursor)
+
+    @rule(replica=REPLICAS, data=st.data())
+    def read_with_a_cursor_of_before(self, replica: str, data: st.DataObject) -> None:
+        self._read(replica, data.draw(st.integers(-1, self.cursor)))
+
+    @rule(replica=REPLICAS)
+    def disconnect_while_reading(self, replica: str) -> None:
+        self._portal.call(self._give_up, self._store(replica))
+        self.acknowledged = max(self.acknowledged, self.cursor)
+
+    @precondition(lambda self: self.acknowledged == self.cursor == len(self.accepted))
+    @rule(reader=REPLICAS, writer=REPLICAS)
+    def wait_for_an_action(self, reader: str, writer: str) -> None:
+        if id(self._store(reader)) in self.draining:
+            return
+        answer = self._portal.call(self._wait_and_append, self._store(reader), writer)
+        self.received += [action.payload for action in answer.actions]
+        self.cursor = answer.next
+
+    @rule(replica=REPLICAS)
+    def drain(self, replica: str) -> None:
+        self._portal.call(self._store(replica).actions.drain)
+        self.draining.add(id(self._store(replica)))
+
+    @invariant()
+    def the_reader_has_what_was_accepted_in_order(self) -> None:
+        assert self.received == self.accepted[: len(self.received)]
+
+    def teardown(self) -> None:
+        """Let a reader continue, and assert that it gets every remaining action."""
+        try:
+            self.read("here")
+            self.read("there")
+            assert self.received == self.accepted
+        finally:
+            self._closing.close()
+
+    def _store(self, replica: str) -> Store:
+        store: Store = getattr(self._room, replica)
+        return store
+
+    def _append(self, replica: str, number: int) -> int:
+        append = partial(self._store(replica).actions.append, idempotency_key=str(number))
+        return self._portal.call(append, "r1", "tap", number)
+
+    def _read(self, replica: str, after: int) -> Awaited:
+        """Read, and compare the answer with the model."""
+        store = self._store(replica)
+        answer = self._portal.call(partial(store.actions.read, after=after, timeout_s=0.0), "r1")
+        self.acknowledged = max(self.acknowledged, after)
+        unread = self.accepted[self.acknowledged :]
+        assert [action.payload for action in answer.actions] == unread
+        assert [action.seq for action in answer.actions] == unread
+        assert answer.next == (unread[-1] if unread else after)
+        idle = "draining" if id(store) in self.draining else "timeout"
+        assert answer.status == ("actions" if unread else idle)
+        return answer
+
+    async def _give_up(self, store: Store) -> None:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(partial(store.actions.read, "r1", after=self.cursor))
+            await anyio.wait_all_tasks_blocked()
+            tasks.cancel_scope.cancel()
+
+    async def _wait_and_append(self, store: Store, writer: str) -> Awaited:
+        answers: list[Awaited] = []
+
+        async def wait() -> None:
+            answers.append(await store.actions.read("r1", after=self.cursor))
+
+        number: Any = len(self.accepted) + 1
+        append = partial(self._store(writer).actions.append, idempotency_key=str(number))
+        with anyio.fail_after(PATIENCE_S):
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(wait)
+                await anyio.wait_all_tasks_blocked()
+                await append("r1", "tap", number)
+        self.accepted.append(number)
+        return answers[0]
+
+
+def test_no_action_is_lost_or_doubled_or_reordered(backend: Server | None) -> None:
+    class QueueThere(Queue):
+        def __init__(self) -> None:
+            super().__init__(backend)
+
+    run_state_machine_as_test(
+        QueueThere,
+        settings=settings(
+            max_examples=60 if backend is None else 8,
+            stateful_step_count=40,
+            deadline=None,
+            suppress_health_check=[HealthCheck.too_slow],
+        ),
+    )

@@ -10,6 +10,7 @@ import pytest
 from anyio.abc import TaskGroup
 
 from tests.support.logs import Events, captured_logs
+from tests.support.patience import PATIENCE_S
 from tests.system.server.store.replicas import Clock, stored_render
 from tests.system.server.store.server import Server
 from widgetd.base.errors import ConfigError
@@ -17,7 +18,6 @@ from widgetd.server.store.contract import Awaited, Bounds, StoredRender
 from widgetd.server.store.factory import Store, open_store
 from widgetd.server.store.limits import LIMITS
 
-SOON_S = 10.0
 NEVER_S = 600.0
 
 
@@ -64,7 +64,7 @@ async def test_server_outage_and_return_are_each_reported_once(
             for number in range(50):
                 tasks.start_soon(store.renders.put, stored_render(f"r{number}"))
         assert store.mode() == "degraded"
-        with anyio.fail_after(SOON_S):
+        with anyio.fail_after(PATIENCE_S):
             server.start()
             await events.wait_for("store.recovered")
         assert store.mode() == "shared"
@@ -78,7 +78,7 @@ async def test_server_outage_and_return_are_each_reported_once(
 async def test_loss_of_a_server_is_noticed_without_any_call(server: Server, events: Events) -> None:
     async with open_store(server.url):
         server.kill()
-        with anyio.fail_after(SOON_S):
+        with anyio.fail_after(PATIENCE_S):
             await events.wait_for("store.degraded")
 
 
@@ -90,7 +90,7 @@ async def test_store_opens_without_its_server_and_finds_it_later(
         assert store.mode() == "degraded"
         await store.renders.put(stored_render("r1"))
         assert await store.renders.get("r1") == stored_render("r1")
-        with anyio.fail_after(SOON_S):
+        with anyio.fail_after(PATIENCE_S):
             server.start()
             await events.wait_for("store.recovered")
 
@@ -143,7 +143,7 @@ async def test_replacement_during_an_outage_is_the_newest_for_all_afterwards(
         server.kill()
         await here.renders.replace("r1", says("second"))
         third = await here.renders.replace("r1", says("third"))
-        with anyio.fail_after(SOON_S):
+        with anyio.fail_after(PATIENCE_S):
             server.start()
             while events.names().count("store.recovered") < 2:
                 await events.next()
@@ -187,7 +187,7 @@ async def test_reader_waiting_at_the_start_of_an_outage_gets_later_actions(
     async with open_store(server.url) as store:
         await store.renders.put(stored_render("r1"))
 
-        with anyio.fail_after(SOON_S):
+        with anyio.fail_after(PATIENCE_S):
             async with anyio.create_task_group() as tasks:
                 answers = start_reader(tasks, store)
                 await anyio.wait_all_tasks_blocked()
@@ -204,7 +204,7 @@ async def test_reader_waiting_at_the_end_of_an_outage_gets_later_actions(
     async with open_store(server.url) as here, open_store(server.url) as there:
         await here.renders.put(stored_render("r1"))
 
-        with anyio.fail_after(SOON_S):
+        with anyio.fail_after(PATIENCE_S):
             server.kill()
             await events.wait_for("store.degraded")
             async with anyio.create_task_group() as tasks:
@@ -224,7 +224,7 @@ async def test_waiting_reader_gets_actions_that_another_replica_queued_meanwhile
     async with open_store(server.url) as here:
         await here.renders.put(stored_render("r1"))
 
-        with anyio.fail_after(SOON_S):
+        with anyio.fail_after(PATIENCE_S):
             server.kill()
             await events.wait_for("store.degraded")
             async with anyio.create_task_group() as tasks:
@@ -254,7 +254,7 @@ async def test_actions_of_before_while_and_after_are_read_in_order(
         await tap(store, 5)
         assert events.names() == ["store.degraded"]
         server.thaw()
-        with anyio.fail_after(SOON_S):
+        with anyio.fail_after(PATIENCE_S):
             await events.wait_for("store.recovered")
         clock.now += 1.0
         await tap(store, 6)
@@ -279,7 +279,7 @@ async def test_actions_queued_during_an_outage_are_read_in_every_replica(
             await tap(here, number)
         assert events.names() == ["store.degraded"]
         server.thaw()
-        with anyio.fail_after(SOON_S):
+        with anyio.fail_after(PATIENCE_S):
             while len(seqs) < 3:
                 read = await there.actions.read("r1", after=cursor, timeout_s=NEVER_S)
                 seqs += [action.payload for action in read.actions]
@@ -302,7 +302,7 @@ async def test_values_rejected_by_a_full_server_are_stored_locally(
         await tap(store, 3)
         assert events.names() == ["store.degraded"]
         server.thaw()
-        with anyio.fail_after(SOON_S):
+        with anyio.fail_after(PATIENCE_S):
             await events.wait_for("store.recovered")
 
         seqs, _ = await follow(store, 0)
@@ -316,7 +316,7 @@ async def test_answer_lost_during_an_outage_is_given_again(server: Server, event
         server.kill()
         await tap(store, 1)
         await store.actions.read("r1")
-        with anyio.fail_after(SOON_S):
+        with anyio.fail_after(PATIENCE_S):
             server.start()
             await events.wait_for("store.recovered")
 
@@ -336,15 +336,15 @@ async def test_server_that_returns_empty_loses_no_later_action(
             await tap(store, number)
         _, cursor = await follow(store, 0)
         server.kill()
-        with anyio.fail_after(SOON_S):
+        with anyio.fail_after(PATIENCE_S):
             server.start()
             await events.wait_for("store.recovered")
 
-        start_reader = await store.actions.read("r1", after=cursor, timeout_s=0.0)
+        expired = await store.actions.read("r1", after=cursor, timeout_s=0.0)
         await tap(store, 4)
-        seqs, _ = await follow(store, start_reader.next)
+        seqs, _ = await follow(store, expired.next)
 
-    assert start_reader.status == "timeout"
+    assert expired.status == "timeout"
     assert seqs == [4]
 
 
@@ -353,7 +353,7 @@ async def test_render_of_another_replica_is_not_called_expired_while_the_server_
 ) -> None:
     async with open_store(server.url) as store:
         server.kill()
-        with anyio.fail_after(SOON_S):
+        with anyio.fail_after(PATIENCE_S):
             await events.wait_for("store.degraded")
 
         read = await store.actions.read("r-of-another", timeout_s=0.0)
@@ -380,7 +380,7 @@ async def test_draining_reaches_waiting_readers_while_the_server_is_away(
         await store.renders.put(stored_render("r1"))
         server.kill()
 
-        with anyio.fail_after(SOON_S):
+        with anyio.fail_after(PATIENCE_S):
             async with anyio.create_task_group() as tasks:
                 answers = start_reader(tasks, store)
                 await events.wait_for("store.degraded")

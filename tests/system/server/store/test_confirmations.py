@@ -9,9 +9,7 @@ from widgetd.server.store.confirmations import Confirmations
 CALL = {"tool": "save_widget", "arguments": {"file": "Card"}}
 
 
-async def test_token_is_redeemed_once_by_concurrent_callers(
-    backend: Server | None,
-) -> None:
+async def test_token_is_redeemed_once_by_concurrent_callers(backend: Server | None) -> None:
     calls = []
     async with replicas(backend) as both:
         here, there = (Confirmations(one.idempotency) for one in (both.here, both.there))

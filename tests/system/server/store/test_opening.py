@@ -25,9 +25,7 @@ async def test_store_with_a_url_is_shared(shared_server: Server) -> None:
         assert store.mode() == "shared"
 
 
-async def test_two_prefixes_on_one_server_are_separate(
-    shared_server: Server,
-) -> None:
+async def test_two_prefixes_on_one_server_are_separate(shared_server: Server) -> None:
     async with replicas(shared_server) as one, replicas(shared_server) as other:
         await one.here.renders.put(stored_render())
 

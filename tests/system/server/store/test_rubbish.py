@@ -19,6 +19,7 @@ from redis import Redis, ResponseError
 
 from tests.support.daemons import serving
 from tests.support.logs import captured_logs
+from tests.support.patience import PATIENCE_S
 from tests.system.server.store.replicas import Replicas, replicas, stored_render
 from tests.system.server.store.server import Server
 from tests.system.server.web.asking import ask
@@ -27,7 +28,6 @@ from widgetd.server.store.factory import Store
 from widgetd.server.store.limits import StoreLimits
 from widgetd.server.store.shared import connection
 
-SOON_S = 10.0
 NEVER_S = 600.0
 KEYS = 18
 """What a store has on the server that was used for everything."""
@@ -113,7 +113,7 @@ STREAMS: dict[str, Put] = {
 def patience() -> Iterator[None]:
     """However long a busy machine takes, the server does not count as away."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(connection, "LIMITS", StoreLimits(command_s=SOON_S))
+        patch.setattr(connection, "LIMITS", StoreLimits(command_s=PATIENCE_S))
         yield
 
 
@@ -257,7 +257,7 @@ async def waiting_for_a_tap(both: Replicas) -> AsyncIterator[bytes]:
     async def wait() -> None:
         answers.append(await both.there.actions.read("r1", timeout_s=NEVER_S))
 
-    with anyio.fail_after(SOON_S):
+    with anyio.fail_after(PATIENCE_S):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(wait)
             await anyio.wait_all_tasks_blocked()
@@ -275,9 +275,7 @@ async def test_waiting_reader_is_woken_by_another_replica_with_any_rubbish_in_th
         await both.here.actions.append("r1", "tap", 1, idempotency_key="1")
 
 
-async def test_wake_without_a_render_lets_every_reader_look_again(
-    shared_server: Server,
-) -> None:
+async def test_wake_without_a_render_lets_every_reader_look_again(shared_server: Server) -> None:
     async with replicas(shared_server, **BOUNDS) as both, waiting_for_a_tap(both) as stream:
         with shared_server.client() as client:
             # As where an action was added while something else stood in the bell's place.

@@ -13,14 +13,8 @@ import anyio
 import pytest
 
 from tests.support.logs import captured_logs
-from tests.system.server.store.receiver import (
-    PATIENCE_S,
-    SLOW,
-    Receiver,
-    dripping,
-    receiving,
-    receiving_slowly,
-)
+from tests.support.patience import PATIENCE_S
+from tests.system.server.store.receiver import SLOW, Receiver, dripping, receiving, receiving_slowly
 from tests.system.server.store.replicas import Clock, stored_render
 from widgetd.base.errors import ConfigError
 from widgetd.server.store.delivery.addresses import is_public
@@ -241,8 +235,8 @@ async def test_slow_receiver_has_one_deadline_for_each_attempt(how: str, size: i
 async def test_accepted_delivery_does_not_wait_for_a_slow_body() -> None:
     slow = dripping(b"HTTP/1.1 200 Ok\r\ntransfer-encoding: chunked\r\n\r\n", b"1\r\na\r\n")
     async with receiving_slowly(slow) as receiver, Client() as client:
-        hook = hook_of(receiver, timeout_s=PATIENCE_S)
-        with anyio.fail_after(PATIENCE_S / 2):
+        hook = hook_of(receiver, timeout_s=2 * PATIENCE_S)
+        with anyio.fail_after(PATIENCE_S):
             assert await client.deliver(hook, "m1", b"{}", clock=Clock())
 
     assert len(receiver.requests) == 1

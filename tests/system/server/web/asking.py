@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx2
 
-from tests.support.daemons import PATIENCE_S
+from tests.support.patience import PATIENCE_S
 
 
 async def ask(url: str, path: str, *, method: str = "GET", **headers: str) -> httpx2.Response:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import anyio
 import pytest
@@ -13,9 +12,10 @@ import pytest
 from tests.support.clients import connect_client
 from tests.support.daemons import serving
 from tests.support.sockets import connect, exchange, modern_request
-from tests.support.widgets import greeting, widget_file
+from tests.support.widgets import widget_file
 from tests.system.server.web.asking import ask
-from widgetd.server.mcp.builtin import CORE_TOOLS
+from widgetd.base.errors import ConfigError
+from widgetd.server.web.http_server import bind, url_of
 
 TOOL = "search_widgets"
 
@@ -25,27 +25,7 @@ def write_files(folder: Path, *names: str) -> None:
         (folder / f"{name}.widget").write_text(widget_file(name))
 
 
-async def test_prepared_list_equals_the_sdks_answer(tmp_path: Path) -> None:
-    write_files(tmp_path, "A", "B", "C")
-    async with serving(tmp_path) as url:
-        ready = await exchange(url, *modern_request(url, "tools/list"))
-        head, body = modern_request(url, "tools/list")
-        # In two parts it is not regular any more, and goes the long way.
-        length = f"content-length: {len(body)}".encode()
-        chunked = head.replace(length, b"transfer-encoding: chunked")
-        parts = [b"%x\r\n%b\r\n" % (len(part), part) for part in (body[:9], body[9:])]
-        response = await exchange(url, chunked, *parts, b"0\r\n\r\n")
-
-    assert ready[0] == response[0] == 200
-    assert json.loads(ready[1]) == json.loads(response[1])
-    assert len(json.loads(ready[1])["result"]["tools"]) == 3 + sum(
-        not tool.app_only for tool in CORE_TOOLS
-    )
-
-
-async def test_list_request_with_an_id_beyond_64_bits_is_answered(
-    tmp_path: Path,
-) -> None:
+async def test_list_request_with_an_id_beyond_64_bits_is_answered(tmp_path: Path) -> None:
     async with serving(tmp_path) as url:
         head, body = modern_request(url, "tools/list")
         longer = body.replace(b'"id": 1', b'"id": %d' % 2**70)
@@ -53,24 +33,6 @@ async def test_list_request_with_an_id_beyond_64_bits_is_answered(
         status, answer = await exchange(url, head.replace(length, new), longer)
 
     assert (status, json.loads(answer)["id"]) == (200, 2**70)
-
-
-@pytest.mark.parametrize(
-    ("headers", "params", "status", "code"),
-    [
-        ({"mcp-method": "tools/call"}, {}, 400, -32020),
-        ({"mcp-method": ""}, {}, 400, -32020),
-        ({}, {"cursor": 5}, 400, -32602),
-        ({"mcp-protocol-version": "2031-01-01"}, {}, 400, -32020),
-    ],
-)
-async def test_irregular_list_request_gets_the_sdks_own_error(
-    tmp_path: Path, headers: dict[str, str], params: dict[str, Any], status: int, code: int
-) -> None:
-    async with serving(tmp_path) as url:
-        got = await exchange(url, *modern_request(url, "tools/list", params, headers=headers))
-
-    assert (got[0], json.loads(got[1])["error"]["code"]) == (status, code)
 
 
 @pytest.mark.parametrize(
@@ -97,9 +59,7 @@ async def test_allowed_host_is_answered(tmp_path: Path) -> None:
     assert status == 200
 
 
-async def test_page_may_call_only_from_a_named_origin(
-    tmp_path: Path,
-) -> None:
+async def test_page_may_call_only_from_a_named_origin(tmp_path: Path) -> None:
     tokens = tmp_path / "tokens"
     tokens.write_text("ada a-token-of-ada-0123456789\n")
     preflight = {
@@ -156,17 +116,6 @@ async def test_client_that_never_reads_delays_no_other(tmp_path: Path) -> None:
             assert not (await other.call(f"w{number}", who="Ada")).is_error
 
 
-async def test_vanished_client_is_forgotten(tmp_path: Path) -> None:
-    async with serving(tmp_path) as url:
-        async with connect_client(url, "legacy") as client:
-            await client.tools()
-        async with connect_client(url, "legacy") as other:
-            write_files(tmp_path, "A")
-            await other.lists("a")
-
-            assert (await other.call("a", who="Ada")).structured_content == greeting("Hello", "Ada")
-
-
 async def test_clients_of_both_eras_hear_of_one_change_once(tmp_path: Path) -> None:
     async with (
         serving(tmp_path) as url,
@@ -183,3 +132,30 @@ async def test_clients_of_both_eras_hear_of_one_change_once(tmp_path: Path) -> N
             await legacy.wait_for_more_than(2)
 
         assert (legacy.notifications, modern.notifications) == (2, 2)
+
+
+def test_port_in_use_is_named() -> None:
+    with bind("127.0.0.1", 0) as listener:
+        port = listener.getsockname()[1]
+        with pytest.raises(ConfigError) as caught:
+            bind("127.0.0.1", port)
+
+    assert str(caught.value) == (
+        f"port {port} on 127.0.0.1 is in use; stop what uses it, or choose another with --port"
+    )
+    assert (caught.value.code, caught.value.exit_code) == ("W0005", 3)
+
+
+def test_address_of_another_machine_is_refused() -> None:
+    with pytest.raises(ConfigError) as caught:
+        bind("300.1.1.1", 0)
+
+    assert str(caught.value) == (
+        "300.1.1.1 is not an address of this machine; name one with --host, as 127.0.0.1 or 0.0.0.0"
+    )
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
+def test_url_is_usable_by_a_client_on_this_machine(host: str) -> None:
+    with bind(host, 0) as listener:
+        assert url_of(listener) == f"http://127.0.0.1:{listener.getsockname()[1]}"

@@ -20,7 +20,8 @@ from starlette.types import Receive, Scope, Send
 
 from tests.support.daemons import needs_wings, serving
 from tests.support.logs import captured_logs
-from tests.support.sockets import PATIENCE_S, connect, exchange, modern_request, read_response
+from tests.support.patience import PATIENCE_S
+from tests.support.sockets import connect, exchange, modern_request, read_response
 from tests.support.widgets import widget_file
 from tests.system.server.web.asking import ask
 from widgetd.server.web.http_server import HttpServer, bind, most_connections, url_of
@@ -409,9 +410,7 @@ async def test_without_free_connections_probes_are_answered_and_others_get_503(
     assert [line for line in logged.all if line["event"] == "connections.exhausted"] == []
 
 
-async def test_connection_burst_takes_no_more_descriptors_than_places(
-    tmp_path: Path,
-) -> None:
+async def test_connection_burst_takes_no_more_descriptors_than_places(tmp_path: Path) -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     async with serving(tmp_path, connections=5) as url:
         host, port = url.removeprefix("http://").removesuffix("/mcp").split(":")

@@ -12,7 +12,8 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from tests.support.clients import connect_client
-from tests.support.daemons import PATIENCE_S, serving
+from tests.support.daemons import serving
+from tests.support.patience import PATIENCE_S
 from tests.support.widgets import widget_file
 from tests.system.server.web.asking import ask
 from widgetd.server.catalog.change import Change
@@ -34,9 +35,7 @@ async def scrape(url: str) -> dict[str, float]:
     }
 
 
-async def test_calls_are_counted_by_widget_and_outcome_on_every_path(
-    tmp_path: Path,
-) -> None:
+async def test_calls_are_counted_by_widget_and_outcome_on_every_path(tmp_path: Path) -> None:
     (tmp_path / "A.widget").write_text(widget_file("A"))
     async with serving(tmp_path) as url, connect_client(url, "modern") as client:
         await client.call("a", who="Ada")
@@ -110,9 +109,7 @@ async def test_calls_beyond_a_limit_are_counted_by_limit(tmp_path: Path) -> None
     assert metrics["widgetd_calls_limited_total{at_once}"] == 0
 
 
-async def test_reloads_are_counted_and_removed_widgets_leave_no_series(
-    tmp_path: Path,
-) -> None:
+async def test_reloads_are_counted_and_removed_widgets_leave_no_series(tmp_path: Path) -> None:
     (tmp_path / "A.widget").write_text(widget_file("A"))
     async with serving(tmp_path) as url, connect_client(url, "legacy") as client:
         await client.call("a", who="Ada")
@@ -151,17 +148,6 @@ async def test_generation_metric_equals_readyz(tmp_path: Path) -> None:
         metrics = await scrape(url)
 
     assert metrics[f"widgetd_generation_info{{{ready['files']},{ready['generation']}}}"] == 1
-
-
-async def test_metrics_can_have_a_port_of_their_own(tmp_path: Path) -> None:
-    with anyio.fail_after(PATIENCE_S):
-        async with await anyio.create_tcp_listener(local_host="127.0.0.1") as free:
-            port = free.extra(anyio.abc.SocketAttribute.local_port)
-    async with serving(tmp_path, metrics_port=port) as url:
-        main = await ask(url, "/metrics")
-        own = await ask(f"http://127.0.0.1:{port}", "/metrics")
-
-    assert (main.status_code, own.status_code) == (404, 200)
 
 
 @pytest.mark.parametrize(

@@ -21,9 +21,9 @@ from mcp_types import Implementation
 
 from tests.support.answers import text
 from tests.support.clients import connect_client, over_stdio
-from tests.support.daemons import PATIENCE_S
 from tests.support.daemons import serving as serving_without_links
 from tests.support.logs import captured_logs
+from tests.support.patience import PATIENCE_S
 from tests.support.widgets import build_widget, snapshot_of, widget_file
 from widgetd.server.access.links import Links
 from widgetd.server.access.principal import LOCAL, Principal

@@ -8,7 +8,8 @@ from pathlib import Path
 import anyio
 import httpx2
 
-from tests.support.daemons import PATIENCE_S, serving
+from tests.support.daemons import serving
+from tests.support.patience import PATIENCE_S
 from tests.support.widgets import widget_file
 from widgetd.server.web.server_card import CARD_PATH, CARD_SCHEMA, CATALOG_PATH
 
@@ -17,7 +18,7 @@ PUBLIC = "https://widgets.example.com"
 
 async def get(url: str, path: str, method: str = "GET", **headers: str) -> httpx2.Response:
     with anyio.fail_after(PATIENCE_S):
-        async with httpx2.AsyncClient(timeout=30) as client:
+        async with httpx2.AsyncClient(timeout=PATIENCE_S) as client:
             address = url.removesuffix("/mcp") + path
             return await client.request(method, address, headers=headers)
 

@@ -12,9 +12,7 @@ from tests.support.widgets import widget_file
 from tests.system.server.web.asking import ask
 
 
-async def test_status_names_each_fault_and_whether_a_good_version_is_served(
-    tmp_path: Path,
-) -> None:
+async def test_status_names_each_fault_and_whether_a_good_version_is_served(tmp_path: Path) -> None:
     (tmp_path / "Good.widget").write_text(widget_file("Good"))
     (tmp_path / "Never.widget").write_text("{")
     async with serving(tmp_path) as url, connect_client(url, "modern") as client:

@@ -26,10 +26,7 @@ from widgetd.base.text_search import LinearPattern
             'role=heading[name="A \\"b\\""][level=2]',
             [Part("role", "heading", {"name": 'A "b"', "exact": True, "level": 2}, 0)],
         ),
-        (
-            "role=checkbox[checked=true] [2]",
-            [Part("role", "checkbox", {"checked": True}, 2)],
-        ),
+        ("role=checkbox[checked=true] [2]", [Part("role", "checkbox", {"checked": True}, 2)]),
         (
             'component=Card >> text="a >> b"',
             [Part("component", "Card", {}, 0), Part("text", "a >> b", {}, 0)],

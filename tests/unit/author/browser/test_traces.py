@@ -8,16 +8,6 @@ from widgetd.author.browser.traces import Traces
 LIMITS = BrowserLimits(sessions=4, session_idle_s=10)
 
 
-def test_full_store_of_one_owner_keeps_the_trace_of_another() -> None:
-    traces = Traces(limits=LIMITS, clock=lambda: 0.0)
-    traces.put("first", "bo", b"bo")
-    for number in range(10):
-        traces.put(f"a{number}", "ada", b"ada")
-
-    assert traces.get("first", "bo") == b"bo"
-    assert [traces.get(f"a{number}", "ada") for number in (7, 8, 9)] == [None, b"ada", b"ada"]
-
-
 def test_many_owners_share_the_room_and_the_one_with_the_most_gives_way() -> None:
     traces = Traces(limits=LIMITS, clock=lambda: 0.0)
     for owner in ("ada", "ada", "bo", "cy", "di"):

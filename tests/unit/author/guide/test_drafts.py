@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -124,3 +126,18 @@ def test_preview_takes_local_actions_before_it_draws() -> None:
     assert (first["tree"]["children"][0]["value"], first["state"]) == ("At", {"far": False})
     assert (zoomed["tree"]["children"][0]["value"], zoomed["state"]) == ("At far", {"far": True})
     assert unknown["error"] == "[W2401] no local action is 'map.zom'; did you mean 'map.zoom'?"
+
+
+def test_every_attack_and_bad_widget_stays_within_the_limits_of_a_draft() -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-m", "tests.unit.author.guide.draft_attacks"],
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
+    tried = done.stdout.splitlines()
+
+    assert done.returncode == 0, (tried[-1:], done.stderr[-2000:])
+    assert tried[-1] == f"done: {len(tried) - 1}"
+    assert len(tried) - 1 > 60

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import anyio
 
+from tests.support.patience import PATIENCE_S
 from widgetd.base.files.hints import EVERYWHERE, Hint, Hints
 from widgetd.base.files.limits import LIMITS
 
@@ -71,7 +72,7 @@ async def test_waiter_is_woken() -> None:
 
 
 async def take(hints: Hints) -> Hint:
-    with anyio.fail_after(1):
+    with anyio.fail_after(PATIENCE_S):
         return await hints.wait()
 
 

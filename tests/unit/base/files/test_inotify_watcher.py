@@ -11,6 +11,7 @@ from pathlib import Path
 import anyio
 import pytest
 
+from tests.support.patience import PATIENCE_S
 from tests.unit.base.files.deep import LONGEST, STEP, deep
 from tests.unit.base.files.mirror import mirrored_apart, reported
 from tests.unit.base.files.watching import watched
@@ -56,7 +57,7 @@ async def test_rewritten_file_is_not_finished(tmp_path: Path) -> None:
         with file.open("w", buffering=1) as again:
             again.write("half\n")
 
-            with anyio.fail_after(1):
+            with anyio.fail_after(PATIENCE_S):
                 while "a.widget" in (await watch.hinted_at("a.widget")).finished:
                     pass
 

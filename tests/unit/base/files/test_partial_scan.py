@@ -128,9 +128,7 @@ DEEDS = st.lists(st.tuples(st.sampled_from(["write", "remove", "move"]), PATHS, 
 
 @settings(deadline=None)  # how long a busy disk takes is no property of a partial scan
 @given(deeds=DEEDS)
-def test_partial_scan_equals_a_full_scan_without_links(
-    deeds: list[tuple[str, str, str]],
-) -> None:
+def test_partial_scan_equals_a_full_scan_without_links(deeds: list[tuple[str, str, str]]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         known = look(root)

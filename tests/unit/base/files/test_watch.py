@@ -12,6 +12,7 @@ import anyio
 import anyio.to_thread
 import pytest
 
+from tests.support.patience import PATIENCE_S
 from tests.unit.base.files.mirror import FOLLOWERS, follow_nothing
 from tests.unit.base.files.watching import Watched, watched
 from widgetd.base.files import watchfiles_watcher
@@ -62,8 +63,7 @@ async def test_timer_continues_beside_the_events(follow: Follow, tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    ("cost_s", "rests_s"),
-    [(0, 2), (0.0002, 2), (0.015, 2), (0.03, 4), (0.2, 10), (60, 10)],
+    ("cost_s", "rests_s"), [(0, 2), (0.0002, 2), (0.015, 2), (0.03, 4), (0.2, 10), (60, 10)]
 )
 def test_while_events_come_the_timer_takes_little_of_a_processor_and_rests_ten_seconds_at_most(
     cost_s: float, rests_s: float
@@ -155,7 +155,7 @@ async def test_persistent_error_is_logged_once(tmp_path: Path) -> None:
         raise OSError("all are taken")
 
     async with watched(tmp_path, fail) as watcher:
-        with anyio.fail_after(3):
+        with anyio.fail_after(PATIENCE_S):
             while tries < 3:
                 await watcher.hints.wait()
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import anyio
 
+from tests.support.patience import PATIENCE_S
 from widgetd.base.files.hints import Hint, Hints
 from widgetd.base.files.watch import Follow, Mode, WatchObserver, watch
 
@@ -38,18 +39,18 @@ class Watched(WatchObserver):
         self.skips.append((path, error))
 
     async def went_through(self, *modes: Mode) -> None:
-        with anyio.fail_after(3):
+        with anyio.fail_after(PATIENCE_S):
             while self.modes != list(modes):
                 await self._told.wait()
 
     async def hinted_at(self, path: str) -> Hint:
-        with anyio.fail_after(1):
+        with anyio.fail_after(PATIENCE_S):
             while path not in (hint := await self.hints.wait()).paths:
                 pass
             return hint
 
     async def hinted_at_everything(self) -> None:
-        with anyio.fail_after(1):
+        with anyio.fail_after(PATIENCE_S):
             while (await self.hints.wait()).paths:
                 pass
 

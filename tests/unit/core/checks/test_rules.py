@@ -267,10 +267,7 @@ def test_open_schema_declares_unnamed_properties() -> None:
 
 def test_branches_and_references_declare_their_properties() -> None:
     branches = {
-        "anyOf": [
-            {"type": "object", "properties": {"city": {"type": "string"}}},
-            {"type": "null"},
-        ],
+        "anyOf": [{"type": "object", "properties": {"city": {"type": "string"}}}, {"type": "null"}]
     }
     widget = build_parcel(card("at.city | default('?')", "at.town | default('?')"), at=branches)
 
@@ -385,7 +382,7 @@ def test_action_typed_by_an_argument_may_be_described() -> None:
                 (
                     "W1404 parcel.widget#/template: line 1: 'name' of 'Icon' cannot be 'map', "
                     "which is no icon (at /children/0/name of the tree); did you mean 'maps'?"
-                ),
+                )
             ],
         ),
         (
@@ -394,7 +391,7 @@ def test_action_typed_by_an_argument_may_be_described() -> None:
                 (
                     "W1404 parcel.widget#/template: line 1: 'name' of 'Icon' cannot be 'map', "
                     "which is no icon (at /children/0/name of the tree); did you mean 'maps'?"
-                ),
+                )
             ],
         ),
         (
@@ -403,7 +400,7 @@ def test_action_typed_by_an_argument_may_be_described() -> None:
                 (
                     "W1405 parcel.widget#/template: line 1: 'value' of 'Text' cannot be a boolean "
                     "(at /children/0/value of the tree); use a string"
-                ),
+                )
             ],
         ),
         ('{"type":"Icon","name":{{ icon | tojson }}}', []),

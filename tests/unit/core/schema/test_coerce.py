@@ -228,11 +228,7 @@ NEEDLESS: dict[str, tuple[Any, Any, Any]] = {
         {"a": None},
         {},
     ),
-    "a chain of them": (
-        optional(TEXT, dependentRequired={"a": ["n"]}),
-        {"a": None, "n": None},
-        {},
-    ),
+    "a chain of them": (optional(TEXT, dependentRequired={"a": ["n"]}), {"a": None, "n": None}, {}),
     "a closed object": (
         {"allOf": [optional(TEXT)], "unevaluatedProperties": False},
         {"a": None},
@@ -290,11 +286,7 @@ NEEDED: dict[str, tuple[Any, Any, str]] = {
         {"kind": None},
         'x.kind: expected "card" or "bank", got null',
     ),
-    "an element": (
-        {"type": "array", "items": TEXT},
-        [None],
-        "x[0]: expected a string, got null",
-    ),
+    "an element": ({"type": "array", "items": TEXT}, [None], "x[0]: expected a string, got null"),
 }
 
 

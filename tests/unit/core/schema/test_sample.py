@@ -214,10 +214,7 @@ KEYWORDS: list[tuple[Any, Any]] = [
         },
         {"a": 1, "b": 2},
     ),
-    (
-        {"properties": {"a": {"const": 1}, "b": False}, "required": ["a"]},
-        {"a": 1},
-    ),
+    ({"properties": {"a": {"const": 1}, "b": False}, "required": ["a"]}, {"a": 1}),
 ]
 
 
@@ -254,10 +251,7 @@ def test_alternatives_are_taken_in_turn() -> None:
 
     assert [
         element["kind"] for element in make_sample({"type": "array", "items": {"anyOf": kinds}})
-    ] == [
-        "a",
-        "b",
-    ]
+    ] == ["a", "b"]
 
 
 @pytest.mark.parametrize("least", [10_001, 10**9, 2**63])

@@ -30,8 +30,7 @@ from widgetd.core.schema.validator import Schema, ValidArguments, compile_schema
 
 STATES = st.sampled_from(get_args(State))
 lawful = settings(
-    examples(40),
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+    examples(40), suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
 )
 
 

@@ -11,13 +11,13 @@ import anyio
 import anyio.to_thread
 import pytest
 
+from tests.support.patience import PATIENCE_S
 from widgetd.base.errors import CallError, WidgetError
 from widgetd.core.schema.explain import Explainer
 from widgetd.core.schema.limits import LIMITS, ExplanationBudget
 from widgetd.core.schema.pydantic_model import json_schema_to_pydantic
 from widgetd.core.schema.validator import Schema, compile_schema
 
-SOON_S = 10.0
 NODE = {"$ref": "#/$defs/node"}
 
 
@@ -38,7 +38,7 @@ async def soon(schema: Schema, arguments: Any) -> str:
             return str(error)
         return "fits"
 
-    with anyio.fail_after(SOON_S):
+    with anyio.fail_after(PATIENCE_S):
         return await anyio.to_thread.run_sync(call, abandon_on_cancel=True)
 
 
@@ -249,7 +249,7 @@ async def test_two_ways_to_one_schema_are_not_four_a_level_deeper() -> None:
     }
     schema = compile_schema({"properties": {"x": NODE}, "$defs": {"node": twice}})
 
-    with anyio.fail_after(SOON_S):
+    with anyio.fail_after(PATIENCE_S):
         filled = await anyio.to_thread.run_sync(schema.with_defaults, {"x": chain(60, {})})
         model = await anyio.to_thread.run_sync(
             json_schema_to_pydantic(schema.advertised, "Twice").model_validate, {"x": chain(60, {})}

@@ -76,11 +76,7 @@ MODEL, PRICE = {"key": "model", "label": "Model"}, {"key": "price_eur", "label":
         (
             TABLE,
             {"columns": ["2024", "Model", "model"], "rows": [["a", "b", "c"]]},
-            [
-                {"key": "column_1", "label": "2024"},
-                MODEL,
-                {"key": "column_3", "label": "model"},
-            ],
+            [{"key": "column_1", "label": "2024"}, MODEL, {"key": "column_3", "label": "model"}],
             [{"column_1": "a", "model": "b", "column_3": "c"}],
         ),
         (

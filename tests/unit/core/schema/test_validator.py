@@ -69,11 +69,7 @@ EVERY_KEYWORD = [
     ({"oneOf": [{"type": "number"}, {"minimum": 5}]}, [4, "a"], [5]),
     ({"allOf": [{"minimum": 1}, {"maximum": 3}]}, [1, 3], [0, 4]),
     ({"not": {"type": "string"}}, [1, None], ["a"]),
-    (
-        {"if": {"minimum": 10}, "then": {"multipleOf": 10}, "else": {"maximum": 5}},
-        [20, 3],
-        [15, 7],
-    ),
+    ({"if": {"minimum": 10}, "then": {"multipleOf": 10}, "else": {"maximum": 5}}, [20, 3], [15, 7]),
     ({"dependentRequired": {"a": ["b"]}}, [{"a": 1, "b": 2}, {}], [{"a": 1}]),
     ({"dependentSchemas": {"a": {"required": ["b"]}}}, [{"b": 1}, {"a": 1, "b": 1}], [{"a": 1}]),
     ({"prefixItems": [{"type": "string"}], "items": False}, [["a"], []], [[1], ["a", "b"]]),

@@ -34,14 +34,8 @@ BEYOND: dict[str, tuple[dict[str, Any], str]] = {
         {"anyOf": [{"contains": {"const": -n}} for n in range(1, 400)]},
         "list(range(100_000))",
     ),
-    "choices of arrays": (
-        {"items": {"enum": [[-n] for n in range(1, 20_000)]}},
-        "[[-1]] * 10_000",
-    ),
-    "patterns": (
-        {"anyOf": [{"pattern": f"^(a|b)*{n}$"} for n in range(190)]},
-        "'ab' * 500_000",
-    ),
+    "choices of arrays": ({"items": {"enum": [[-n] for n in range(1, 20_000)]}}, "[[-1]] * 10_000"),
+    "patterns": ({"anyOf": [{"pattern": f"^(a|b)*{n}$"} for n in range(190)]}, "'ab' * 500_000"),
     "patterns of names": (
         {"patternProperties": {f"^(a|b)*{n}$": False for n in range(190)}},
         "{f'k{n}': 1 for n in range(50_000)}",
@@ -98,10 +92,7 @@ USUAL: dict[str, tuple[dict[str, Any], Any]] = {
         {
             "items": {
                 "oneOf": [
-                    {
-                        "properties": {"kind": {"const": f"k{n}"}, **ROW},
-                        "required": ["kind"],
-                    }
+                    {"properties": {"kind": {"const": f"k{n}"}, **ROW}, "required": ["kind"]}
                     for n in range(10)
                 ]
             }

@@ -37,26 +37,16 @@ def render(source: str) -> str:
 
 
 CASES = {
-    "abs": {
-        "{{ number|abs }}": "3.7",
-    },
+    "abs": {"{{ number|abs }}": "3.7"},
     "batch": {
         "{{ numbers|batch(3)|list }}": "[[3, 1, 2], [3]]",
         "{{ numbers|batch(3, 'x')|list }}": "[[3, 1, 2], [3, 'x', 'x']]",
         "{{ []|batch(3, 'x')|list }}": "[]",
     },
-    "capitalize": {
-        "{{ 'hELLO wORLD'|capitalize }}": "Hello world",
-    },
-    "center": {
-        "{{ '[' ~ 'ab'|center(7) ~ ']' }}": "[   ab  ]",
-    },
-    "count": {
-        "{{ numbers|count }} {{ text|count }} {{ entry|count }}": "4 17 3",
-    },
-    "d": {
-        "{{ missing|d('x') }}": "x",
-    },
+    "capitalize": {"{{ 'hELLO wORLD'|capitalize }}": "Hello world"},
+    "center": {"{{ '[' ~ 'ab'|center(7) ~ ']' }}": "[   ab  ]"},
+    "count": {"{{ numbers|count }} {{ text|count }} {{ entry|count }}": "4 17 3"},
+    "d": {"{{ missing|d('x') }}": "x"},
     "default": {
         "{{ missing|default('x') }} {{ none|default('x') }}": "x None",
         "{{ ''|default('x', true) }} {{ ''|default('x', boolean=true) }}": "x x",
@@ -68,26 +58,16 @@ CASES = {
         "{{ entry|dictsort(by='value') }}": "[('C', 0), ('b', 1), ('a', 2)]",
         "{{ entry|dictsort(reverse=true) }}": "[('C', 0), ('b', 1), ('a', 2)]",
     },
-    "e": {
-        "{{ '<\"&\\'>'|e }}": "&lt;&#34;&amp;&#39;&gt;",
-    },
-    "escape": {
-        "{{ 5|escape }}": "5",
-    },
+    "e": {"{{ '<\"&\\'>'|e }}": "&lt;&#34;&amp;&#39;&gt;"},
+    "escape": {"{{ 5|escape }}": "5"},
     "filesizeformat": {
         "{{ 1|filesizeformat }} {{ 999|filesizeformat }}": "1 Byte 999 Bytes",
         "{{ 13000|filesizeformat }} {{ 5e6|filesizeformat(true) }}": "13.0 kB 4.8 MiB",
         "{{ 1e27|filesizeformat }}": "1000.0 YB",
     },
-    "first": {
-        "{{ numbers|first }} {{ 'abc'|first }} {{ []|first }}.": "3 a .",
-    },
-    "float": {
-        "{{ '2.5'|float }} {{ 'x'|float(1.5) }} {{ none|float }}": "2.5 1.5 0",
-    },
-    "forceescape": {
-        "{{ '<'|forceescape }}": "&lt;",
-    },
+    "first": {"{{ numbers|first }} {{ 'abc'|first }} {{ []|first }}.": "3 a ."},
+    "float": {"{{ '2.5'|float }} {{ 'x'|float(1.5) }} {{ none|float }}": "2.5 1.5 0"},
+    "forceescape": {"{{ '<'|forceescape }}": "&lt;"},
     "format": {
         "{{ '%s is %d, %5.1f%%'|format('x', 3, 2.25) }}": "x is 3,   2.2%",
         "{{ '%(a)s-%(b)03d'|format(a=1, b=2) }}": "1-002",
@@ -116,18 +96,10 @@ CASES = {
         "{{ numbers|join }} {{ numbers|join(', ') }}": "3123 3, 1, 2, 3",
         "{{ people|join('/', attribute='name') }} {{ 'abc'|join('.') }}": "Ada/bob/Cy a.b.c",
     },
-    "last": {
-        "{{ numbers|last }} {{ 'abc'|last }} {{ []|last }}.": "3 c .",
-    },
-    "length": {
-        "{{ people|length }} {{ missing|length }}": "3 0",
-    },
-    "list": {
-        "{{ 'abc'|list }} {{ entry|list }}": "['a', 'b', 'c'] ['b', 'a', 'C']",
-    },
-    "lower": {
-        "{{ text|lower }} {{ true|lower }}": "hello big <world> true",
-    },
+    "last": {"{{ numbers|last }} {{ 'abc'|last }} {{ []|last }}.": "3 c ."},
+    "length": {"{{ people|length }} {{ missing|length }}": "3 0"},
+    "list": {"{{ 'abc'|list }} {{ entry|list }}": "['a', 'b', 'c'] ['b', 'a', 'C']"},
+    "lower": {"{{ text|lower }} {{ true|lower }}": "hello big <world> true"},
     "map": {
         "{{ people|map(attribute='name')|list }}": "['Ada', 'bob', 'Cy']",
         "{{ people|map(attribute='active', default='?')|list }}": "[True, False, '?']",
@@ -137,29 +109,19 @@ CASES = {
         "{{ numbers|max }} {{ words|max }} {{ []|max }}.": "3 C .",
         "{{ (people|max(attribute='age')).name }}": "Ada",
     },
-    "min": {
-        "{{ numbers|min }} {{ words|min }} {{ words|min(true) }}": "1 A A",
-    },
-    "reject": {
-        "{{ numbers|reject('odd')|list }}": "[2]",
-    },
-    "rejectattr": {
-        "{{ people|rejectattr('active')|map(attribute='name')|list }}": "['bob', 'Cy']",
-    },
+    "min": {"{{ numbers|min }} {{ words|min }} {{ words|min(true) }}": "1 A A"},
+    "reject": {"{{ numbers|reject('odd')|list }}": "[2]"},
+    "rejectattr": {"{{ people|rejectattr('active')|map(attribute='name')|list }}": "['bob', 'Cy']"},
     "replace": {
         "{{ text|replace('l', 'L') }} {{ 'aaa'|replace('a', 'b', 2) }}": "HeLLo big <WorLd> bba",
         "{{ 'ab'|replace('', '-') }} {{ 101|replace(1, 2) }}": "-a-b- 202",
     },
-    "reverse": {
-        "{{ numbers|reverse|list }} {{ 'abc'|reverse }}": "[3, 2, 1, 3] cba",
-    },
+    "reverse": {"{{ numbers|reverse|list }} {{ 'abc'|reverse }}": "[3, 2, 1, 3] cba"},
     "round": {
         "{{ 42.55|round(1) }} {{ 42.5|round(0, 'ceil') }} {{ 42.55|round(1, 'floor') }}": "42.5 43 42.5",
         "{{ 42.4|round|int }} {{ 7|round }}": "42 7",
     },
-    "safe": {
-        "{{ '<b>'|safe }}": "<b>",
-    },
+    "safe": {"{{ '<b>'|safe }}": "<b>"},
     "select": {
         "{{ numbers|select('odd')|list }} {{ [0, 1]|select|list }}": "[3, 1, 3] [1]",
         "{{ numbers|select('divisibleby', 3)|list }}": "[3, 3]",
@@ -179,26 +141,16 @@ CASES = {
         "{{ numbers|sort(reverse=true) }}": "[3, 3, 2, 1]",
         "{{ people|sort(attribute='age,name')|map(attribute='name')|list }}": "['bob', 'Ada', 'Cy']",
     },
-    "string": {
-        "{{ 5|string|length }} {{ numbers|string }}": "1 [3, 1, 2, 3]",
-    },
-    "striptags": {
-        "{{ '<p>a &amp;\n <!-- x -->b</p>'|striptags }}": "a & b",
-    },
-    "sum": {
-        "{{ numbers|sum }} {{ people|sum(attribute='age') }} {{ []|sum(start=5) }}": "9 97 5",
-    },
-    "title": {
-        '{{ "o\'neill (the) first-born"|title }}': "O'neill (The) First-Born",
-    },
+    "string": {"{{ 5|string|length }} {{ numbers|string }}": "1 [3, 1, 2, 3]"},
+    "striptags": {"{{ '<p>a &amp;\n <!-- x -->b</p>'|striptags }}": "a & b"},
+    "sum": {"{{ numbers|sum }} {{ people|sum(attribute='age') }} {{ []|sum(start=5) }}": "9 97 5"},
+    "title": {'{{ "o\'neill (the) first-born"|title }}': "O'neill (The) First-Born"},
     "tojson": {
         "{{ entry|tojson }}": '{"b":1,"a":2,"C":0}',
         "{{ ['<é>', 1.0, none, true, missing]|tojson }}": '["<é>",1.0,null,true,null]',
         "{{ [1, {'a': 2}]|tojson(indent=1) }}": '[\n 1,\n {\n  "a": 2\n }\n]',
     },
-    "trim": {
-        "{{ '  x '|trim }} {{ '--x-'|trim('-') }}": "x x",
-    },
+    "trim": {"{{ '  x '|trim }} {{ '--x-'|trim('-') }}": "x x"},
     "truncate": {
         "{{ 'foo bar baz qux'|truncate(9) }} {{ 'foo bar baz qux'|truncate(9, true) }}": "foo... foo ba...",
         "{{ 'foo bar baz qux'|truncate(11) }}": "foo bar baz qux",
@@ -208,16 +160,12 @@ CASES = {
         "{{ words|unique|list }} {{ words|unique(true)|list }}": "['b', 'A', 'C'] ['b', 'A', 'a', 'C']",
         "{{ people|unique(attribute='age')|map(attribute='name')|list }}": "['Ada', 'bob']",
     },
-    "upper": {
-        "{{ text|upper }} {{ 'ß'|upper }}": "HELLO BIG <WORLD> SS",
-    },
+    "upper": {"{{ text|upper }} {{ 'ß'|upper }}": "HELLO BIG <WORLD> SS"},
     "urlencode": {
         "{{ 'a b/ü&'|urlencode }}": "a%20b/%C3%BC%26",
         "{{ {'a b': 1, 'c': 'd/e'}|urlencode }}": "a+b=1&c=d%2Fe",
     },
-    "wordcount": {
-        "{{ 'a bc, d-e'|wordcount }}": "4",
-    },
+    "wordcount": {"{{ 'a bc, d-e'|wordcount }}": "4"},
     "wordwrap": {
         "{{ 'foo bar baz'|wordwrap(7) }}": "foo bar\nbaz",
         "{{ 'abcdefgh ij'|wordwrap(4, true, '|') }}": "abcd|efgh|ij",
@@ -320,10 +268,7 @@ CHARACTER = "line 1: a format writes one character, or the number of one, at '%c
         ("{{ '%s'|format }}", "line 1: a format has more places than values"),
         ("{{ 'x'|format(1) }}", "line 1: a format has more values than places"),
         ("{{ [1]|map }}", "line 1: map needs the name of a filter, or attribute='…'"),
-        (
-            "{{ 'x'|truncate(1) }}",
-            "line 1: truncate needs a length at least as long as its ending",
-        ),
+        ("{{ 'x'|truncate(1) }}", "line 1: truncate needs a length at least as long as its ending"),
         (
             "{{ ['a']|filesizeformat }}",
             "line 1: the filter 'filesizeformat' cannot be applied to a list, "

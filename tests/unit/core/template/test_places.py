@@ -76,12 +76,7 @@ def test_warning_has_its_place(source: str, code: str, place: tuple[int, int]) -
         ("[{{ a }},\n {{ b }}, x]", {"a": 10, "b": 200}, 7, (2, 5)),
         ("[{{ a }},\n {{ b }}, x]", {"a": 10, "b": 200}, 11, (2, 11)),
         ("[{% for x in xs %}{{ x }},\n{% endfor %}y]", {"xs": [7, 8, 9]}, 10, (2, 13)),
-        (
-            "[" + STRIPPED.replace("…", ",{{ x }}\n") + "]",
-            {"xs": [7, 8]},
-            3,
-            (1, 31),
-        ),
+        ("[" + STRIPPED.replace("…", ",{{ x }}\n") + "]", {"xs": [7, 8]}, 3, (1, 31)),
         ("[{% macro m() %}1 2{% endmacro %}\n{{ m() }}]", {}, 4, (2, 4)),
         ("[{# a #}1{# b #} 2]", {}, 3, (1, 18)),
     ],

@@ -28,13 +28,7 @@ from widgetd.base.errors import CallError, WidgetError
 from widgetd.base.limits import Limits
 from widgetd.core.template import Expression, compile_text
 from widgetd.core.template.budget import CHARACTERS_PER_STEP, UNFIT, Budget, RenderError
-from widgetd.core.template.builtins import (
-    DICT_METHODS,
-    FILTERS,
-    LIST_METHODS,
-    TESTS,
-    TEXT_METHODS,
-)
+from widgetd.core.template.builtins import DICT_METHODS, FILTERS, LIST_METHODS, TESTS, TEXT_METHODS
 from widgetd.core.template.builtins.objects import CYCLER_METHODS, FUNCTIONS, LOOP_METHODS
 from widgetd.core.template.builtins.operators import BINARY, COMPARISONS
 from widgetd.core.template.parser import every, parse
@@ -194,10 +188,7 @@ def test_builtin_is_charged_for_each_argument_before_it_runs(
             "{% for i in range(100) %}" + "{% if i == 1 %}{% endif %}" * 100 + "{% endfor %}",
             100 * 300 // 32,
         ),
-        (
-            "{% for i in range(100) if [" + "i == 1, " * 100 + "1] %}{% endfor %}",
-            100 * 300 // 32,
-        ),
+        ("{% for i in range(100) if [" + "i == 1, " * 100 + "1] %}{% endfor %}", 100 * 300 // 32),
         (
             "{% macro m(i) %}"
             + "{% if i == 1 %}{% endif %}" * 100

@@ -210,9 +210,7 @@ def test_view_and_template_name_the_same_components_and_actions_in_the_same_orde
     assert re.findall(r'\btype: "([a-z]+\.[\w.]+)"', studio.view) == actions(widget)
 
 
-def test_zod_schema_names_the_properties_of_the_json_schema(
-    widget: Widget,
-) -> None:
+def test_zod_schema_names_the_properties_of_the_json_schema(widget: Widget) -> None:
     assert widget.definition.schema is not None
     package = decode_package(widget.definition.document.encoded_studio or "")
     assert package is not None

@@ -21,9 +21,7 @@ CARD = '{"type":"Card","children":[{"type":"Text","value":%s}]}'
 RECURSIVE = {
     "type": "object",
     "properties": {"node": {"$ref": "#/$defs/node"}},
-    "$defs": {
-        "node": {"properties": {name: {"$ref": "#/$defs/node"} for name in ("a", "b", "c")}},
-    },
+    "$defs": {"node": {"properties": {name: {"$ref": "#/$defs/node"} for name in ("a", "b", "c")}}},
 }
 
 

@@ -6,14 +6,16 @@ import base64
 import gc
 import inspect
 import json
+import weakref
 from collections.abc import Iterator
 
 import pytest
 
 from tests.support.widgets import build_widget, greeting, source
 from widgetd.base.errors import CallError, WidgetError
-from widgetd.base.limits import Limits
+from widgetd.base.limits import AT_WORK, Limits
 from widgetd.core.template import compile_template
+from widgetd.core.widget.widget import CompiledCache
 from widgetd.server.catalog.loader import load
 
 AIRLINE = {
@@ -219,9 +221,7 @@ def test_facts_of_the_sidecar_take_precedence() -> None:
 
 
 @pytest.mark.parametrize("path", ["cards.number", "cards[].number", "cards[]", "cards"])
-def test_sensitive_value_in_a_list_is_hidden_in_every_spelling_of_its_path(
-    path: str,
-) -> None:
+def test_sensitive_value_in_a_list_is_hidden_in_every_spelling_of_its_path(path: str) -> None:
     card = {"type": "object", "properties": {"number": {"type": "string"}}}
     summary = build_widget(
         schema={"properties": {"who": {}, "cards": {"type": "array", "items": card}}},
@@ -285,3 +285,34 @@ def test_released_template_leaves_nothing_for_the_collector(text: str) -> None:
     compile_template(text, limits=Limits())
 
     assert gc.collect() == 0
+
+
+def test_least_recently_called_widget_is_released_and_can_be_called() -> None:
+    cache = CompiledCache(most=2)
+    # Compiled schemas are cached by path, and one of another test's widget may be alive: a daemon
+    # that starts in this process exempts all that there is, garbage too, from collection.
+    first, second, third = (
+        build_widget(name, path=f"called/{name}.widget") for name in ("First", "Second", "Third")
+    )
+    parts = {each.tool: weakref.ref(each.schema) for each in (first, second, third)}
+
+    for called in (first, second, first, third):
+        cache.touch(called)
+    for number in range(AT_WORK):  # files that are worked on since
+        build_widget(f"Other {number}").compile()
+    gc.collect()
+
+    assert [tool for tool, part in parts.items() if part() is None] == ["second"]
+    assert second.call({"who": "Ada"}).tree == greeting("Hello", "Ada")
+
+
+def test_call_does_not_retain_an_unserved_widget() -> None:
+    cache = CompiledCache()
+    widget = build_widget()
+    cache.touch(widget)
+    reference = weakref.ref(widget)
+
+    del widget
+    gc.collect()
+
+    assert reference() is None

@@ -7,7 +7,8 @@ from pathlib import Path
 import anyio
 
 from tests.support.clients import connect_client
-from tests.support.daemons import PATIENCE_S, serving
+from tests.support.daemons import serving
+from tests.support.patience import PATIENCE_S
 from tests.support.widgets import greeting, widget_file
 from tests.system.server.web.asking import ask
 from widgetd.base.files.source import Source

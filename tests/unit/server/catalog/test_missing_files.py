@@ -13,8 +13,8 @@ from pathlib import Path
 import anyio
 import pytest
 
-from tests.support.daemons import PATIENCE_S
 from tests.support.forked_daemons import forked_daemon
+from tests.support.patience import PATIENCE_S
 from tests.support.widgets import widget_file
 from tests.system.server.web.asking import ask
 from widgetd.base.files import folder

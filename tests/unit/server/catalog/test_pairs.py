@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.patience import PATIENCE_S
 from tests.support.widgets import widget_file
 from widgetd.base.files import scan
 from widgetd.base.files.limits import LIMITS
@@ -21,7 +22,6 @@ from widgetd.server.catalog.rollback import Rollback
 from widgetd.server.catalog.state import StateFolder
 
 NAME = "A.widget"
-PATIENCE_S = 20
 
 
 @pytest.fixture(autouse=True)

@@ -11,8 +11,8 @@ from pathlib import Path
 import anyio
 import pytest
 
-from tests.support.daemons import PATIENCE_S
 from tests.support.logs import captured_logs
+from tests.support.patience import PATIENCE_S
 from tests.support.widgets import widget_file
 from widgetd.base.files.folder import bundled_folder
 from widgetd.base.files.hints import Hints

@@ -47,9 +47,7 @@ MADE = [
 
 
 @given(st.lists(st.sampled_from(MADE), max_size=12))
-def test_snapshot_equals_the_files_after_any_sequence_of_changes(
-    steps: list[Entry | None],
-) -> None:
+def test_snapshot_equals_the_files_after_any_sequence_of_changes(steps: list[Entry | None]) -> None:
     files: dict[str, Entry] = {}
     followed = Snapshot.empty()
     for step in steps:

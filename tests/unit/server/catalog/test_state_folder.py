@@ -60,9 +60,7 @@ def create_table(database: Connection) -> None:
     database.execute("CREATE TABLE t (x)")
 
 
-def test_files_and_folders_are_private_with_any_umask_and_any_creator(
-    tmp_path: Path,
-) -> None:
+def test_files_and_folders_are_private_with_any_umask_and_any_creator(tmp_path: Path) -> None:
     before = os.umask(0)
     try:
         old = tmp_path / "state" / "old"

@@ -25,6 +25,7 @@ from tests.support.booking import (
     press,
     shown,
 )
+from tests.support.patience import PATIENCE_S
 from widgetd.base.errors import CallError
 from widgetd.core.widget.widget import Widget
 from widgetd.server.access.principal import LOCAL, ClientInfo
@@ -33,8 +34,6 @@ from widgetd.server.mcp.server import Server
 from widgetd.server.observe.observer import ActionRecord, Observer
 from widgetd.server.render.action_callers import ActionAnswer, DryRun
 from widgetd.server.store.factory import Store
-
-QUIET_S = 30.0
 
 
 @dataclass
@@ -106,7 +105,7 @@ async def test_waiting_model_and_followers_hear_of_it_once(
     followed: list[CallToolResult] = []
 
     async def follow() -> None:
-        query = {"render_id": render["id"], "after": 1, "timeout_s": QUIET_S}
+        query = {"render_id": render["id"], "after": 1, "timeout_s": PATIENCE_S}
         followed.append(await airline_client.call_tool("follow_render", query))
 
     async with anyio.create_task_group() as tasks:
@@ -297,7 +296,7 @@ async def test_press_in_a_crashed_process_is_reported_as_unsure(
         while not airline.calls:
             await anyio.lowlevel.checkpoint()
         async with host(airport(airline, store)) as second:
-            with anyio.fail_after(QUIET_S):
+            with anyio.fail_after(PATIENCE_S):
                 again = answer_of(await press(second, render, idempotency_key="k1"))
         airline.gate.set()
 
@@ -315,7 +314,7 @@ async def test_press_under_way_is_awaited_by_every_other(
     async def push(**more: Any) -> None:
         answers.append(answer_of(await press(airline_client, render, **more)))
 
-    with anyio.fail_after(QUIET_S):
+    with anyio.fail_after(PATIENCE_S):
         async with anyio.create_task_group() as tasks:
             for key in ("k1", "k1", "k2"):
                 tasks.start_soon(partial(push, idempotency_key=key))

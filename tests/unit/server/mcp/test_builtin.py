@@ -12,7 +12,7 @@ import pytest
 from mcp import Client
 
 from tests.support.answers import text
-from tests.support.daemons import PATIENCE_S
+from tests.support.patience import PATIENCE_S
 from tests.support.widgets import build_widget, snapshot_of
 from widgetd.base.errors import ConfigError, WidgetError
 from widgetd.core.widget.naming import slugify
@@ -63,9 +63,7 @@ def test_tool_names_are_possible_for_widgets() -> None:
 
 
 @pytest.mark.parametrize("tool", CORE_TOOLS, ids=lambda tool: tool.name)
-def test_every_argument_has_one_type_because_some_clients_need_it(
-    tool: BuiltinTool,
-) -> None:
+def test_every_argument_has_one_type_because_some_clients_need_it(tool: BuiltinTool) -> None:
     for name, part in tool.input_schema["properties"].items():
         assert isinstance(part.get("type"), str), name
 

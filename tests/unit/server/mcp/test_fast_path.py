@@ -324,7 +324,7 @@ PARTS = ("template", "schema", "encoded", "view", "x", "problems")
 
 READS = mostly(
     st.fixed_dictionaries(
-        {"uri": st.sampled_from([f"widget://greeting/{part}" for part in PARTS])},
+        {"uri": st.sampled_from([f"widget://greeting/{part}" for part in PARTS])}
     ),
     st.fixed_dictionaries(
         {

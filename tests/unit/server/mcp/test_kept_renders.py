@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 import json
+import weakref
+from functools import partial
 from itertools import cycle, islice
 from typing import Any
 
@@ -14,11 +16,15 @@ from tests.support.widgets import build_widget, snapshot_of
 from widgetd import load_widget
 from widgetd.base.errors import CallError
 from widgetd.base.files.folder import bundled_folder
+from widgetd.core.widget.widget import CompiledCache, Widget
 from widgetd.server.access.principal import Caller
 from widgetd.server.catalog.catalog import discover_widgets
 from widgetd.server.catalog.registry import Registry
 from widgetd.server.catalog.snapshot import Snapshot
+from widgetd.server.mcp.assembly import build
+from widgetd.server.mcp.provider import WidgetProvider
 from widgetd.server.render.calls import Renderer
+from widgetd.server.render.entry import tool_entry
 from widgetd.server.render.envelope import RenderMark
 from widgetd.server.render.result import Policy, Result, error_result, structured_result
 from widgetd.server.store.contract import Bounds
@@ -139,3 +145,50 @@ async def test_integers_above_64_bits_keep_every_digit() -> None:
     values = same_in_both_eras(result)
     render = await calls.load(values["_meta"]["widgetd/render"]["id"], caller)
     assert calls.result(render, caller).values() == values
+
+
+async def test_call_releases_the_least_recently_called_widget(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("widgetd.server.render.calls.CompiledCache", partial(CompiledCache, most=1))
+    first, second = build_widget("First"), build_widget("Second")
+    snapshot = snapshot_of(first, second)
+    server = build(Registry(snapshot), local_store())
+
+    for called in (first, second):
+        await server.rendering.call(called, {"who": "Ada"}, Caller(snapshot=snapshot))
+
+    assert "template" not in vars(first)
+    assert "template" in vars(second)
+
+
+async def test_removed_widget_is_released() -> None:
+    provider = WidgetProvider(build(Registry(), local_store()), None)
+    widget = build_widget("Greeting")
+    tool_entry(widget)
+    reference = weakref.ref(widget)
+    tool = provider.tool_of_widget(widget)
+    assert provider.tool_of_widget(widget) is tool
+
+    del widget
+    gc.collect()
+    result = await tool.run({"who": "Ada"})
+
+    assert reference() is None
+    assert result.is_error
+    assert "[W2001] name: there is no widget 'greeting'; search_widgets finds what there is" in str(
+        result.content
+    )
+
+
+async def test_starting_server_builds_no_tool_to_find_tasks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    server = build(Registry(snapshot_of(build_widget("Greeting"))), local_store())
+    built: list[Widget] = []
+    monkeypatch.setattr(WidgetProvider, "tool_of_widget", lambda _, widget: built.append(widget))
+
+    tasks = await server.mcp.get_tasks()
+
+    assert not tasks
+    assert not built

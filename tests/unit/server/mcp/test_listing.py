@@ -23,11 +23,7 @@ def listings(
     page_size: int = 0, expose: Expose = "tools", list_tokens: int = MCP_LIMITS.list_tokens
 ) -> ToolListings:
     return ToolListings(
-        tool_entry,
-        BuiltinTools(()),
-        expose=expose,
-        list_tokens=list_tokens,
-        page_size=page_size,
+        tool_entry, BuiltinTools(()), expose=expose, list_tokens=list_tokens, page_size=page_size
     )
 
 

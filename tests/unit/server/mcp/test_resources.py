@@ -218,6 +218,7 @@ async def test_every_served_type_of_response_is_listed(client: Client) -> None:
         ("hello-card", "greeting", "Greeting"),
         ("other", "other", "Other"),
     ]
+    assert types[0].keys() == {"uiType", "widget", "component", "version", "deprecated"}
 
 
 async def test_result_schema_admits_every_result(client: Client) -> None:

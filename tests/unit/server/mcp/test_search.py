@@ -202,9 +202,7 @@ async def test_many_widgets_indexed_beside_the_loop_are_found_as_few_are() -> No
 
 
 @given(st.lists(st.lists(st.sampled_from([FLIGHT, HOTEL, HOTEL_NOW, TRAVEL]), max_size=3)))
-def test_search_updated_over_any_swaps_equals_a_new_one(
-    moments: list[list[Widget]],
-) -> None:
+def test_search_updated_over_any_swaps_equals_a_new_one(moments: list[list[Widget]]) -> None:
     search = Search()
     for widgets in moments:
         now = snapshot_of(*widgets)

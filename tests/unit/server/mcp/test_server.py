@@ -127,12 +127,7 @@ async def test_empty_search_names_every_widget(client: Client) -> None:
 
 
 @pytest.mark.parametrize(
-    "names",
-    [
-        ["greeting", "tabel"],
-        '["greeting", "tabel"]',
-        "greeting, tabel",
-    ],
+    "names", [["greeting", "tabel"], '["greeting", "tabel"]', "greeting, tabel"]
 )
 async def test_details_accept_names_in_any_spelling(client: Client, names: object) -> None:
     details = structured_content(await client.call_tool("get_widget_details", {"names": names}))
@@ -213,10 +208,7 @@ async def test_call_is_answered_from_the_snapshot_at_its_arrival(
 async def test_one_call_may_ask_for_its_own_profile(client: Client) -> None:
     result = await client.call_tool("greeting", {"who": "Ada"}, meta=asking("split"))
 
-    assert structured_content(result) == {
-        "uiType": "greeting",
-        "summary": "Greeting: who Ada",
-    }
+    assert structured_content(result) == {"uiType": "greeting", "summary": "Greeting: who Ada"}
     assert result.meta is not None
     assert result.meta["widgetd/widget"] == greeting("Hello", "Ada")
 
@@ -319,10 +311,7 @@ async def test_tree_with_possibly_sensitive_values_is_never_mirrored() -> None:
 
 
 def test_schema_with_a_header_the_sdk_rejects_never_reaches_the_list() -> None:
-    schema = {
-        "type": "object",
-        "properties": {"who": {"type": "object", "x-mcp-header": "Who"}},
-    }
+    schema = {"type": "object", "properties": {"who": {"type": "object", "x-mcp-header": "Who"}}}
     poison = build_widget(schema=schema)
 
     with pytest.raises(WidgetError) as caught:

@@ -11,8 +11,8 @@ from mcp import Client
 from mcp_types import CallToolResult, Implementation, TextResourceContents
 
 from tests.support.booking import mark
-from tests.support.daemons import PATIENCE_S
 from tests.support.form import ARGUMENTS, GIVEN, act, order
+from tests.support.patience import PATIENCE_S
 from tests.support.widgets import build_widget, greeting, snapshot_of
 from widgetd.server.access.principal import CALL, READ, Caller, ClientInfo, Principal
 from widgetd.server.catalog.registry import Registry

@@ -15,6 +15,7 @@ import anyio
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from tests.support.form import order
+from tests.support.patience import PATIENCE_S
 from tests.support.widgets import build_widget, snapshot_of
 from widgetd.core.widget.widget import Widget
 from widgetd.server.access.auth import Access
@@ -31,7 +32,6 @@ from widgetd.server.web.app import app as http_app
 
 MODERN = "2026-07-28"
 HANDSHAKES = ("2025-11-25", "2025-06-18", "2025-03-26")
-PATIENCE_S = 10
 A_WHILE_S = 100_000.0
 
 ADA, KIOSK, CHIEF, GUEST = (
@@ -292,11 +292,7 @@ def about(client: str) -> tuple[dict[str, Any], dict[str, Any]]:
 
 async def _shake_hands(way: Way, request: Request, token: str) -> str:
     info, capabilities = about(request.client)
-    params = {
-        "protocolVersion": request.version,
-        "capabilities": capabilities,
-        "clientInfo": info,
-    }
+    params = {"protocolVersion": request.version, "capabilities": capabilities, "clientInfo": info}
     fields = regular_fields(request.version, "")
     bare = tuple(one for one in fields if not one[0].startswith("mcp-"))
     session = ""

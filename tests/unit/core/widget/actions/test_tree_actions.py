@@ -120,11 +120,7 @@ def test_authors_payload_takes_precedence_over_a_field_of_that_name() -> None:
             {"type": "string", "minLength": 1, "pattern": r"^(?:\d+)$"},
             {"type": "string"},
         ),
-        (
-            {"type": "Input", "pattern": "(?<=a)b"},
-            {"type": "string"},
-            {"type": "string"},
-        ),
+        ({"type": "Input", "pattern": "(?<=a)b"}, {"type": "string"}, {"type": "string"}),
         (
             {"type": "Input", "inputType": "url"},
             {"type": "string", "anyOf": [{"const": ""}, {"format": "iri"}]},

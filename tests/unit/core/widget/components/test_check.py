@@ -8,6 +8,7 @@ import pytest
 from tests.support.vocabulary import COPY, read_vocabulary
 from widgetd.core.schema.validator import compile_schema
 from widgetd.core.widget.components import check_tree, load_vocabulary
+from widgetd.core.widget.components.traits import ICON_PROPERTIES, TRAITS, ComponentTraits
 from widgetd.core.widget.components.vocabulary import OWN_PROPERTIES, TYPESCRIPT_ONLY
 
 
@@ -114,10 +115,7 @@ def check_messages(*children: dict[str, Any], **root: Any) -> list[str]:
                 "put it beside the 'Text'"
             ),
         ),
-        (
-            {"type": "Icon"},
-            "W1407 #/children/0: 'Icon' lacks 'name'; write it",
-        ),
+        ({"type": "Icon"}, "W1407 #/children/0: 'Icon' lacks 'name'; write it"),
         (
             {"type": "Section"},
             "W1401 #/children/0: 'Section' is no component; clients may ignore it",
@@ -129,10 +127,7 @@ def check_messages(*children: dict[str, Any], **root: Any) -> list[str]:
                 "icon; did you mean 'bolt'?"
             ),
         ),
-        (
-            {"value": "x"},
-            "W1407 #/children/0: a component lacks its 'type'; write it",
-        ),
+        ({"value": "x"}, "W1407 #/children/0: a component lacks its 'type'; write it"),
         (
             {"type": "Button", "onClickAction": {"type": "go", "handler": "browser"}},
             (
@@ -323,3 +318,38 @@ def test_component_schema_admits_exactly_what_a_check_accepts(
     assert schema is not None
     assert compile_schema(schema).admits(properties) is fits
     assert (check_messages(properties) == []) is fits
+
+
+COMPONENTS = load_vocabulary().components
+AN_ICON = json.dumps(load_vocabulary().icons[0])
+
+
+def traits(name: str) -> ComponentTraits:
+    return TRAITS.get(name, ComponentTraits())
+
+
+def test_every_row_is_a_component() -> None:
+    assert set(TRAITS) <= set(COMPONENTS)
+
+
+def test_components_with_children_are_layout() -> None:
+    for name, component in COMPONENTS.items():
+        if component.model is not None and "children" in component.model.model_fields:
+            assert traits(name).layout, name
+
+
+def test_components_reporting_changes_of_a_value_are_fields() -> None:
+    for name, component in COMPONENTS.items():
+        properties = (component.schema or {}).get("properties", {})
+        if "onChangeAction" in properties:
+            assert traits(name).field, name
+
+
+def test_icon_properties_are_in_the_table() -> None:
+    for name, component in COMPONENTS.items():
+        schema = component.schema or {}
+        for part in (schema, *schema.get("$defs", {}).values()):
+            for property_name, property_schema in part.get("properties", {}).items():
+                if AN_ICON in json.dumps(property_schema):
+                    assert property_name in traits(name).icons, (name, property_name)
+    assert ICON_PROPERTIES == ("icon", "iconEnd", "iconStart", "name")

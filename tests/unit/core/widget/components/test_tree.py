@@ -30,10 +30,7 @@ def test_card_a_list_or_a_basic_is_a_widget_root(kind: str) -> None:
         ({"size": None, "children": []}, {}),
         ({"children": None}, {}),
         ({"children": [{"type": "Text", "value": None}]}, {"children": [{"type": "Text"}]}),
-        (
-            {"children": [{"type": "Col", "children": []}]},
-            {"children": [{"type": "Col"}]},
-        ),
+        ({"children": [{"type": "Col", "children": []}]}, {"children": [{"type": "Col"}]}),
         ({"children": {"type": "Box", "gap": None}}, {"children": {"type": "Box"}}),
         ({"children": [None, False, True]}, {}),
         ({"children": [{"type": "Row", "key": 0}]}, {"children": [{"type": "Row", "key": "0"}]}),
