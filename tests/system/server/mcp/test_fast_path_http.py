@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ import pytest
 from tests.support.clients import Era, connect_client
 from tests.support.patience import PATIENCE_S
 from tests.support.sockets import connect, modern_request
-from tests.unit.server.mcp.two_ways import Clock, Way, made_ways, stable
+from tests.unit.server.mcp.two_ways import Clock, Way, made_ways, read_stable, stable
 from widgetd.server.web.http_server import HttpServer, bind, url_of
 from widgetd.server.web.limits import HttpLimits
 
@@ -84,15 +83,8 @@ async def exchange(url: str, parts: Sequence[bytes], replies: int) -> list[Reply
                     received += await stream.receive()
                     continue
                 received = rest[length:]
-                taken.append((int(head.split(b" ")[1]), _read(rest[:length])))
+                taken.append((int(head.split(b" ")[1]), read_stable(rest[:length])))
     return taken
-
-
-def _read(content: bytes) -> Any:
-    try:
-        return stable(json.loads(content))
-    except ValueError:
-        return content
 
 
 CONTINUE = b"(wait until the server wants the body)"

@@ -99,7 +99,7 @@ def flip(log: bytes, place: int) -> bytes:
     return log[:place] + bytes([log[place] ^ 1]) + log[place + 1 :]
 
 
-def cut(log: bytes, place: int) -> bytes:
+def cut_short(log: bytes, place: int) -> bytes:
     return log[:place]
 
 
@@ -115,7 +115,7 @@ def find_harmed(harm: Harm, log: bytes, place: int) -> list[bytes]:
     is_break = place + 1 == ends[at]
     if harm is flip:
         return lines[at : at + 1 + is_break]
-    if harm is cut:
+    if harm is cut_short:
         return lines[at + is_break :]
     return [] if is_break or place in (0, *ends) else [lines[at]]
 
@@ -125,7 +125,7 @@ def files_of(line: bytes) -> dict[str, str | None]:
     return files
 
 
-@pytest.mark.parametrize("harm", [flip, cut, insert_break])
+@pytest.mark.parametrize("harm", [flip, cut_short, insert_break])
 def test_damage_costs_what_the_damaged_lines_say_and_nothing_else(
     tmp_path: Path, harm: Harm
 ) -> None:

@@ -207,7 +207,9 @@ class Ways:
             headers = request.headers(session, self.token)
             status, request_headers, content = await way.ask(headers, request.body)
             replies.append(
-                Reply(status=status, headers=_acted_on(request_headers), content=_read(content))
+                Reply(
+                    status=status, headers=_acted_on(request_headers), content=read_stable(content)
+                )
             )
         assert self.fast.recorder.told == self.around.recorder.told
         return replies[0], replies[1]
@@ -234,7 +236,9 @@ class Ways:
                 while not answers:  # the first cancellations may come before the request waits
                     await way.ask(*sent[cancellation])
             [(status, headers, content)] = answers
-            replies.append(Reply(status=status, headers=_acted_on(headers), content=_read(content)))
+            replies.append(
+                Reply(status=status, headers=_acted_on(headers), content=read_stable(content))
+            )
         return replies[0], replies[1]
 
     def end(self, request: Request) -> None:
@@ -338,7 +342,7 @@ def _acted_on(headers: Headers) -> Mapping[str, str]:
     return {name: _ID.sub("ID", value) for name, value in pairs if name in _HEADERS}
 
 
-def _read(content: bytes) -> Any:
+def read_stable(content: bytes) -> Any:
     try:
         return stable(json.loads(content))
     except ValueError:
