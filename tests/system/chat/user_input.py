@@ -119,7 +119,14 @@ async def outputs_after_input(parent: Path, toolsets: Collection[str]) -> Output
         ) as model,
     ):
         flags = [f"--toolset={name}" for name in sorted(set(toolsets) - {CORE})]
-        flags += ["--gallery", "--chat", "--allow-upload", "--app-tools=always", "--access-log"]
+        flags += [
+            "--gallery",
+            "--chat",
+            "--allow-upload",
+            "--allow-unasked",
+            "--app-tools=always",
+            "--access-log",
+        ]
         flags += [f"--chat-url={model.url}", "--chat-model=m", "--log-level=debug"]
         flags += [f"--webhook={receiver.url}", "--webhook-private", f"--upstreams={upstreams}"]
         flags += [f"--state-dir={parent / 'state'}", f"--audit={parent / 'audit.jsonl'}"]
