@@ -118,6 +118,15 @@ class Sessions:
         receive: asgi.Receive,
         send: asgi.Send,
     ) -> None:
+        is_open = False
+
+        async def send_and_note(message: asgi.Message) -> None:
+            nonlocal is_open
+            await send(message)
+            if message["type"] == "http.response.start" and message["status"] == 200:
+                is_open = True
+                self._clients.stream_opened(session)
+
         with self.in_use(session, principal):
             if scope["method"] != "GET":
                 await self.app(scope, receive, send)
@@ -126,34 +135,15 @@ class Sessions:
                 if place.refusal is not None:
                     await _refuse(send, 429, place.refusal)
                     return
-                await self._stream(session, principal, scope, receive, send)
-
-    async def _stream(
-        self,
-        session: str,
-        principal: Principal,
-        scope: asgi.Scope,
-        receive: asgi.Receive,
-        send: asgi.Send,
-    ) -> None:
-        opened = False
-
-        async def send_and_note(message: asgi.Message) -> None:
-            nonlocal opened
-            await send(message)
-            if message["type"] == "http.response.start" and message["status"] == 200:
-                opened = True
-                self._clients.stream_opened(session)
-
-        left_s = min(principal.remaining_s(SYSTEM.clock.wall_s()), LIMITS.session_s)
-        loop = asyncio.get_running_loop()
-        ending = loop.call_later(left_s, sdk.end_stream, self.app, session)
-        try:
-            await self.app(scope, receive, send_and_note)
-        finally:
-            ending.cancel()
-            if opened:
-                self._clients.stream_ended(session)
+                left_s = min(principal.remaining_s(SYSTEM.clock.wall_s()), LIMITS.session_s)
+                loop = asyncio.get_running_loop()
+                ending = loop.call_later(left_s, sdk.end_stream, self.app, session)
+                try:
+                    await self.app(scope, receive, send_and_note)
+                finally:
+                    ending.cancel()
+                    if is_open:
+                        self._clients.stream_ended(session)
 
     @contextmanager
     def in_use(self, session: str, principal: Principal) -> Iterator[None]:
