@@ -266,7 +266,7 @@ class Settings(BaseModel):
 
     @property
     def generated_token(self) -> str:
-        """Return the token generated at start; empty if others grant access."""
+        """Return the token generated at start, empty if others grant access."""
         needed = self.token_file is None and not self.jwt_jwks
         return self._generated_token if self.token is not None and needed else ""
 
@@ -368,9 +368,9 @@ def settle(
     """Determine the value of every setting.
 
     Args:
-        flags: Values by name; None counts as not given.
+        flags: Values by name. None is no value.
         environ: The environment.
-        file: The settings file; by default `widgetd.toml` in the working directory, if it exists.
+        file: The settings file, by default `widgetd.toml` in the working directory, if it exists.
 
     Raises:
         ConfigError: A setting is unknown (W0001) or its value cannot be used (W0002).
@@ -392,14 +392,14 @@ def settle(
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         name = str(first["loc"][0])
-        shown = origin = origins[name]
+        place = origin = origins[name]
         if origin == "flag":
-            shown = f"--{name.replace('_', '-')}"
+            place = f"--{name.replace('_', '-')}"
         elif origin.endswith(".toml"):
-            shown = f"{_locate(file or Path(FILE), name)}: {name}"
-        problem = hide_credentials(f"{shown} cannot be {first['input']!r}")
+            place = f"{_locate(file or Path(FILE), name)}: {name}"
+        problem = hide_credentials(f"{place} cannot be {first['input']!r}")
         if name in SECRETS:
-            problem = f"the value of {shown} cannot be used"
+            problem = f"the value of {place} cannot be used"
         raise ConfigError("W0002", problem, advise(first)) from None
 
 
@@ -424,26 +424,26 @@ def _read_file(file: Path | None) -> tuple[str, dict[str, Any]]:
 
 
 def _locate(path: Path, name: str) -> str:
-    """Return the file with the line of a setting, as far as that can be found."""
+    """Return the file with the line of a setting, as far as possible."""
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         if line.partition("=")[0].strip(" \t[]\"'") == name:
             return f"{path}:{number}"
     return str(path)
 
 
-def _require_known(name: str, shown: str) -> None:
+def _require_known(name: str, place: str) -> None:
     if name in Settings.model_fields:
         return
     match = nearest(name, tuple(Settings.model_fields))
-    like = shown.replace(name, match or "").replace(name.upper(), (match or "").upper())
+    like = place.replace(name, match or "").replace(name.upper(), (match or "").upper())
     advice = f"did you mean {like}?" if match else "`widgetd guide settings` lists all of them"
-    raise ConfigError("W0001", f"{shown} is not a setting", advice)
+    raise ConfigError("W0001", f"{place} is not a setting", advice)
 
 
 def require_files_outside(settings: Settings, folder: Path) -> None:
-    """Refuse operators' files in the served folder, where users may put and replace files.
+    """Refuse operators' files in the served folder, open to users' files.
 
-    An upstreams file names programs that are run, and a token file grants everything.
+    An upstreams file names programs to run, and a token file grants everything.
 
     Raises:
         ConfigError: The token or the upstreams file lies in `folder`, or a link there leads to
@@ -465,7 +465,7 @@ def shows_examples(settings: Settings) -> bool:
 
 
 def folder_of(settings: Settings) -> Path:
-    """Return the folder of widgets: the one named, else ./widgets, else the bundled ones.
+    """Return the folder of widgets: the named folder, else ./widgets, else the bundled widgets.
 
     Raises:
         ConfigError: The named folder does not exist (W0003), or is not a folder (W0004).

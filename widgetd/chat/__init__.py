@@ -1,1 +1,1 @@
-"""A chat with an agent that uses the widgets: the page here, its ChatKit server in `backend/`."""
+"""A chat with an agent for the widgets: the page here, its ChatKit server in `backend/`."""

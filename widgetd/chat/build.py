@@ -29,7 +29,7 @@ that awaits an action gets all of it."""
 
 
 def chat_tools(builtin: Mapping[str, BuiltinTool], names: Iterable[str]) -> frozenset[str]:
-    """Return the built-in tools of the chat's model; `names` are tools and toolsets.
+    """Return the built-in tools of the chat's model by `names` of tools and toolsets.
 
     Raises:
         ConfigError: There is no tool and no toolset of a name (W0002).
@@ -45,7 +45,7 @@ def chat_tools(builtin: Mapping[str, BuiltinTool], names: Iterable[str]) -> froz
 
 
 def build_chat(options: ChatOptions, host: WingHost) -> Chat:
-    """Build the chat; the agent of a user who may call upstreams may call them too.
+    """Build the chat. The agent of a user with upstreams may call them too.
 
     Raises:
         ConfigError: The file of instructions cannot be read (W0006), or `chat_tools` names no tool.

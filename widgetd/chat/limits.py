@@ -1,4 +1,4 @@
-"""The limits and timeouts of the chat, in one table."""
+"""The limits and timeouts of the chat."""
 
 from __future__ import annotations
 
@@ -12,40 +12,39 @@ _MIB = 1024 * _KIB
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatLimits:
-    """Limits of one user.
+    """Limits of a user.
 
-    Conversations are kept in SQLite, on disk or in memory. Where one user's share is used up, that
-    user's oldest make room; where the total is, those of the user who has most.
+    Conversations are kept in SQLite, on disk or in memory. Where a user's share is used up, the
+    user's oldest make room. Where the total is, those of the user with most.
 
     Attributes:
         request_bytes: A request to `/chatkit`: a form's payload may be larger than a message.
-        message_bytes: What a user says in one message, and what the agent reads of one action.
-        answer_bytes: The text of one turn's answer.
-        item_bytes: One item of a conversation where it is kept.
-        threads_each: Conversations of one user.
-        items_each: Items of one conversation.
-        thread_bytes: One conversation.
-        user_bytes: All conversations of one user.
-        total_bytes: All conversations; without a state folder they take memory.
+        message_bytes: A message of a user, or an action for the agent.
+        answer_bytes: The text of a turn's answer.
+        item_bytes: A stored item of a conversation.
+        threads_each: Conversations of a user.
+        items_each: Items of a conversation.
+        thread_bytes: A conversation.
+        user_bytes: All conversations of a user.
+        total_bytes: All conversations. Without a state folder they take memory.
         thread_ttl_s: Time after the last change until a conversation is deleted.
-        listed: Threads or items in one answer.
+        listed: Threads or items in an answer.
         title_chars: The title of a conversation.
-        turn_cost: A turn's price in calls of `--rate`; what its agent calls is charged besides.
-        turns_at_once: Turns of one user at the same time, if `--at-once` allows no fewer.
-        turn_s: One turn, with all calls of tools.
-        turn_steps: Requests to the model in one turn.
-        input_items: Items at the end of a conversation that the model reads.
-        input_bytes: What it reads of them; older items are left out first.
-        last_turns: Turns whose model input is kept in memory for `/chat/seen`.
-        last_turn_bytes: One of them; older items are left out first.
+        turn_cost: A turn's price in calls of `--rate`. Calls of its agent are charged besides.
+        turns_at_once: Turns of a user at the same time, if `--at-once` allows no fewer.
+        turn_s: A turn, with all calls of tools.
+        turn_steps: Requests to the model in a turn.
+        input_items: Items at the end of a conversation for the model.
+        input_bytes: Their size for the model. Older items are left out first.
+        last_turns: Turns with their model input in memory for `/chat/seen`.
+        last_turn_bytes: Such a turn. Older items are left out first.
         last_turns_bytes: All of them.
-        last_turn_s: Time for which one is kept.
-        follow_s: Time for which a widget with a live feed is kept up to date after it was drawn.
-        tool_call_s: One call of a tool: longer than a tool waits for a user.
-        tool_text_chars: What a conversation keeps of a tool's answer, and a model reads of an
-            upstream's.
-        silence_s: Time for which an endpoint may send nothing; it is asked twice.
-        endpoint_error_chars: What is passed on of an endpoint's own error message.
+        last_turn_s: Time for which such a turn is kept.
+        follow_s: Time for which a widget with a live feed is kept up to date after its drawing.
+        tool_call_s: A call of a tool: longer than a tool waits for a user.
+        tool_text_chars: A tool's answer in a conversation, and an upstream's for a model.
+        silence_s: Time of silence of an endpoint. It is asked twice.
+        endpoint_error_chars: The passed on part of an endpoint's own error message.
     """
 
     request_bytes: int = _MIB

@@ -1,4 +1,4 @@
-"""The chat's pages in one table: ChatKit's one address, the page, and the data it draws."""
+"""The chat's pages in a table: ChatKit's single address, the page, and its data."""
 
 from __future__ import annotations
 
@@ -72,9 +72,9 @@ class Chat:
 
     Attributes:
         make: Builds the ChatKit server, whose libraries take longer to import than all others.
-        origins: Browser origins that may use it besides our own page's.
-        limits: What one user may cost.
-        upstreams: Returns the upstreams that a user's agent may call.
+        origins: Browser origins allowed besides our own page's.
+        limits: The limits of a user.
+        upstreams: Returns the upstreams for a user's agent.
     """
 
     server: Server
@@ -102,7 +102,7 @@ class Chat:
 
     @asynccontextmanager
     async def admit_turn(self, user: Principal) -> AsyncIterator[None]:
-        """Charge a turn and hold one of its user's places while the block runs.
+        """Charge a turn and hold a place of its user while the block runs.
 
         The places are separate from those of calls: a turn waits for the calls of its own agent.
 
@@ -132,7 +132,7 @@ class Chat:
 
 
 class TurnResponse(StreamingResponse):
-    """The events of a turn, which ends with the connection."""
+    """The events of a turn, ended with the connection."""
 
     def __init__(self, first: bytes, rest: AsyncGenerator[bytes]) -> None:
         async def events() -> AsyncIterator[bytes]:
@@ -174,7 +174,7 @@ async def chatkit(chat: Chat, request: Request) -> Response:
 
 
 def _kind(body: bytes, limits: ChatLimits) -> str:
-    """Return the type of a request; raise `RefusedError` if its message is too long (W2503)."""
+    """Return the type of a request, or raise `RefusedError` if its message is too long (W2503)."""
     try:
         request = orjson.loads(body)
         kind = str(request["type"])
@@ -270,7 +270,7 @@ async def widget(chat: Chat, request: Request) -> dict[str, Any]:
 async def render_of(
     server: Server, facts: Mapping[str, Any], caller: Caller
 ) -> StoredRender | None:
-    """Return the render that a widget of a thread shows now; None if it cannot be drawn.
+    """Return the present render of a widget in a thread, None if it cannot be drawn.
 
     While the widget is unchanged this is the first render, because a caller may await its actions.
     """
@@ -282,7 +282,7 @@ async def render_of(
         stored = await rendering.load(render_id, caller)
     except CallError:
         stored = None
-    if served is None:  # a card, which asks before a call
+    if served is None:  # a card with a question before a call
         return stored
     arguments = facts.get("arguments")
     if stored is not None and (arguments is None or stored.digest == served.key):
@@ -298,7 +298,7 @@ async def render_of(
 
 
 async def redraw(server: Server, facts: Mapping[str, Any], owner: Principal) -> Any:
-    """Return the tree that a widget of a thread shows now; None if it cannot be drawn."""
+    """Return the present tree of a widget in a thread, None if it cannot be drawn."""
     render = await render_of(server, facts, caller_for(server, owner))
     return None if render is None else orjson.loads(render.tree)
 
@@ -309,12 +309,12 @@ async def act(
     """Take an action of the chat's user.
 
     Returns:
-        The answer of `widget_action`; the payload as the agent may read it: the chat does not
-        await the action, so passwords and sensitive fields are not in it; and what was done in
+        The answer of `widget_action`, the payload as the agent may read it: the chat does not
+        await the action, so passwords and sensitive fields are not in it, and the outcome in
         words for people.
     """
     caller = caller_for(server, owner)
-    # This request is the user's own; the agent cannot make it.
+    # This request is the user's own. The agent cannot make it.
     render = await server.store.renders.get(str(arguments["render_id"]))
     if render is not None and render.press:
         arguments = {**arguments, "press": render.press}
@@ -344,8 +344,8 @@ async def ask_upstream_call(
 
 
 def sensitive_paths(server: Server, tool: str, arguments: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the dotted paths in a call's arguments that the called widget calls sensitive."""
-    # Of the current snapshot: the agent's call may see a widget that its turn began without.
+    """Return the dotted paths of sensitive arguments of the called widget in a call's arguments."""
+    # Of the current snapshot: the agent's call may see a widget added since the start of its turn.
     widgets = server.registry.current.widgets
     if tool in widgets:
         return widgets[tool].definition.sidecar.sensitive

@@ -28,7 +28,7 @@ class ChatOptions:
 
 
 def require_key(model: str, url: str, *, has_key: bool) -> None:
-    """Refuse a model of OpenAI's without a key; other endpoints may need none.
+    """Refuse a model of OpenAI's without a key. Other endpoints may need none.
 
     Raises:
         ConfigError: There is no key (W0012).
@@ -42,7 +42,7 @@ def require_key(model: str, url: str, *, has_key: bool) -> None:
 
 
 def read_instructions(file: Path | None) -> str:
-    """Return the text that replaces the agent's instructions; empty without a file.
+    """Return the operator's instructions for the agent, empty without a file.
 
     Raises:
         ConfigError: The file cannot be read (W0006).

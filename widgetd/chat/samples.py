@@ -30,7 +30,7 @@ class WidgetSample:
     Attributes:
         arguments: The example.
         admits: Returns whether the widget takes these arguments.
-        submit: The label of the button that sends its form; empty if it has no form.
+        submit: The label of the button of its form, empty without a form.
     """
 
     arguments: Mapping[str, Any]
@@ -49,7 +49,7 @@ def find_sample(server: Server, tool: str) -> WidgetSample | None:
     except CallError:
         arguments = widget.call_example or {}
     else:
-        # Of a widget that an upstream fills, only the caller's part.
+        # Of a widget filled by an upstream, only the caller's part.
         arguments = state.arguments if widget.feed is None else widget.call_example or {}
         for action in find_tree_actions(tree).values():
             if any(trigger.submits and trigger.fields for trigger in action.triggers):
@@ -58,9 +58,9 @@ def find_sample(server: Server, tool: str) -> WidgetSample | None:
 
 
 def list_suggestions(snapshot: Snapshot, upstreams: Iterable[Upstream]) -> list[str]:
-    """Return up to three things to ask for: of served widgets, and of an upstream if there is one.
+    """Return up to three things to ask for: of served widgets, and of an upstream if there is any.
 
-    The widgets with most to show come first, and none has the tags of another.
+    The widgets with most content come first, and none has the tags of another.
     """
     calls = [
         " ".join((f"Call {tool.name} of {upstream.name}", *values))

@@ -1,4 +1,4 @@
-"""The wing `chat`: an agent that uses the widgets, on a page beside the gallery."""
+"""The wing `chat`: an agent for the widgets, on a page beside the gallery."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatParts(Services):
-    """The chat, and the gallery whose frames draw its widgets."""
+    """The chat, and the gallery with the frames of its widgets."""
 
     chat: Chat
     gallery: Gallery
@@ -38,7 +38,7 @@ class ChatParts(Services):
 
 
 class ChatWing(Wing[ChatOptions]):
-    """A chat with an agent; its frames are those of the gallery, which `author` builds for it."""
+    """A chat with an agent. Its frames are those of the gallery, built by `author`."""
 
     options = ChatOptions
 

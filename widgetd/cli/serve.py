@@ -130,7 +130,7 @@ def _run(settings: Settings, *, readable: bool | None = None, awaited: Path | No
 
     with (
         ExitStack() as running,
-        proving_in_parallel(folder, prove, known=known) as proofs,
+        proving_in_parallel(folder, prove, proof_count=known) as proofs,
     ):
         # Processes fork only from a process without threads.
         running.enter_context(lines.running())

@@ -1,1 +1,1 @@
-"""Lifetimes: which parts start, in which order, and how they end."""
+"""Lifetimes: the parts, their order of start, and their end."""

@@ -1,6 +1,6 @@
-"""The access that settings grant: an address that other machines reach needs a token.
+"""The access granted by settings: an address open to other machines needs a token.
 
-How a token is verified, and what it gives access to, is decided elsewhere.
+The verification and the scopes of a token are decided elsewhere.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ _log = get_logger()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccessPolicy:
-    """The access that settings grant.
+    """The access granted by settings.
 
     Attributes:
-        access: Verifies tokens; None if none is needed.
+        access: Verifies tokens, None if none is needed.
         anonymous: The principal of a request without a token.
     """
 
@@ -32,7 +32,7 @@ class AccessPolicy:
     anonymous: Principal
 
     def set_base_url(self, settings: Settings, local: str) -> str:
-        """Return the URL at which clients reach the daemon, and publish its login there.
+        """Return the daemon's URL for clients, and publish its login there.
 
         Args:
             settings: The operator's.
@@ -42,14 +42,14 @@ class AccessPolicy:
         if self.access is not None and (settings.public_url or is_loopback(settings.host)):
             self.access.set_base_url(url)
         elif settings.jwt_issuer and self.access is not None:
-            # A host compares the published URL with the one it used, and stops if they differ.
+            # A host compares the published URL with its own, and stops if they differ.
             problem = "hosts cannot log in by themselves without widgetd's public URL"
             _log.warning("login.unpublished", problem=problem, advice="set --public-url")
         return url
 
 
 def access_policy(settings: Settings) -> AccessPolicy:
-    """Return the access that `settings` grant.
+    """Return the access granted by `settings`.
 
     Raises:
         ConfigError: Other machines reach the address and no token is set (W0009), or the tokens

@@ -1,6 +1,6 @@
-"""The parts of a daemon, built from its settings; nothing runs yet.
+"""The parts of a daemon, built from its settings. Nothing runs yet.
 
-Every setting that can be refused is refused here, before anything live is touched.
+Every bad setting is refused here, before anything live is touched.
 """
 
 from __future__ import annotations
@@ -52,13 +52,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Runtime:
-    """The parts that every daemon has.
+    """The parts of every daemon.
 
     Attributes:
-        folder: The widgets folder; it exists.
-        audit: Records calls; None without an audit file.
-        log_lines: Log lines that wait for their reader; None if a program around this one logs.
-        operations: What the toolset `operate` answers from.
+        folder: The widgets folder. It exists.
+        audit: Records calls, None without an audit file.
+        log_lines: Log lines waiting for their reader, None if a program around the daemon logs.
+        operations: The source of answers of the toolset `operate`.
         stop: Ends the daemon when it is set.
     """
 
@@ -77,7 +77,7 @@ class Runtime:
     stop: anyio.Event
 
     def tell_supervisor(self) -> None:
-        """Report to the service manager that clients are served, and how many widgets."""
+        """Report to the service manager the number of widgets served."""
         snapshot = self.registry.current
         self.supervisor.ready(
             f"widgets served: {len(snapshot.widgets)} "
@@ -94,7 +94,7 @@ def prepare(
     *,
     log_lines: LineQueue | None = None,
 ) -> Runtime:
-    """Build the parts of a daemon that serves `folder`, which exists.
+    """Build the parts of a daemon for `folder`, which exists.
 
     Raises:
         ConfigError: A token is missing or cannot be used.
@@ -134,7 +134,7 @@ def prepare(
 
 
 def build_store(settings: Settings) -> AbstractAsyncContextManager[Store]:
-    """Build the store of renders, actions, answers and limits; leaving it closes it."""
+    """Build the store of renders, actions, answers and limits, closed at the end of the block."""
     bounds = Bounds(
         rate_per_s=settings.rate,
         burst=settings.burst,
@@ -146,7 +146,7 @@ def build_store(settings: Settings) -> AbstractAsyncContextManager[Store]:
 
 
 def build_forwarder(settings: Settings, store: Store) -> Forwarder | None:
-    """Build the forwarder of actions to the webhook; None without one."""
+    """Build the forwarder of actions to the webhook, if there is a webhook."""
     if settings.webhook is None:
         return None
     # Imported late: most daemons have no webhook.
@@ -172,7 +172,7 @@ def build_server(
         runtime: The parts of the daemon.
         store: Keeps renders, actions, answers and limits.
         wings: All wings of the daemon.
-        record_duration: Receives the duration of each request; None to measure none.
+        record_duration: Receives the duration of each request. None: nothing is measured.
 
     Raises:
         ConfigError: An installed library is not the tested version, or the tools of a wing cannot
@@ -225,13 +225,13 @@ def open_wings(
     url: str = "",
     local_url: str = "",
 ) -> Iterator[Sequence[Services]]:
-    """Yield the services of the wings that settings switch on, and close them at the end.
+    """Yield the services of the wings switched on by settings, and close them at the end.
 
     Args:
         runtime: The parts of the daemon.
         server: Gets the services of their toolsets.
         wings: All wings of the daemon.
-        url: The address of MCP for clients; empty over stdio.
+        url: The address of MCP for clients, empty over stdio.
         local_url: The address of MCP on this machine.
 
     Raises:
@@ -269,5 +269,4 @@ def open_wings(
 
 
 def options_of(wing: Wing[Any], settings: Settings) -> Any:
-    """Return the settings that a wing reads."""
     return wing.options(**{row.name: getattr(settings, row.name) for row in fields(wing.options)})

@@ -8,24 +8,24 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DaemonLimits:
-    """Timeouts of the daemon, and how much it does at once.
+    """Timeouts of the daemon, and bounds on its work.
 
     Attributes:
-        switch_s: Time for which a thread that builds widgets keeps the interpreter while calls
-            wait; Python's default of 5 ms would double the time of a short call.
+        switch_s: Time for which a thread building widgets keeps the interpreter while calls
+            wait. Python's default of 5 ms would double the time of a short call.
         stdio_drain_s: Time for the last answers to reach the pipe before stdin ends.
         webhook_drain_s: Time for the webhook to take its deliveries when the daemon ends.
-        notify_s: Time for one message to enter the service manager's queue; the loop waits with it.
+        notify_s: Time for a message to enter the service manager's queue. The loop waits with it.
         watchdog_cpu_s: Processor time, of all threads, between two beats of the loop after which
             the process ends.
-        watchdog_beat_s: Time between two beats; to take `watchdog_cpu_s` in one of them, five
+        watchdog_beat_s: Time between two beats. To take `watchdog_cpu_s` within a beat, five
             processors must be busy.
         proof_files_each: Files for each further process, as far as there are processors.
-        proof_processes: Processes that prove; each takes memory of its own.
-        proof_chunk_bytes: Size of one read of their proofs.
-        measured_tools: Tools that the OpenTelemetry metric has a series of their own for.
+        proof_processes: Processes for proofs. Each takes memory of its own.
+        proof_chunk_bytes: Size of a read of their proofs.
+        measured_tools: Tools with a series of their own in the OpenTelemetry metric.
         rollback_poll_s: Period of looking for an operator's rollback.
-        gc_objects: Objects between two collections of garbage; Python's default is a few hundred.
+        gc_objects: Objects between two collections of garbage. Python's default is a few hundred.
     """
 
     switch_s: float = 0.0005

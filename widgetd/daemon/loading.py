@@ -1,4 +1,4 @@
-"""The parts that turn the files of a folder into widgets, built from settings.
+"""The parts between the files of a folder and widgets, built from settings.
 
 The daemon, `register` and the commands share them. They need no MCP server, so those
 commands start at once.
@@ -49,14 +49,14 @@ def reserved_names(wings: Sequence[Wing[Any]]) -> ReservedNames:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoaderContext:
-    """A daemon's loader, with what earlier processes kept of its widgets.
+    """A daemon's loader, with the remains of its widgets from earlier processes.
 
     Attributes:
-        state: The files that outlive the process; None without a state folder.
-        reserved: The names of all built-in tools, which no widget may have.
-        rollback: The generations that were served before; None without a state folder.
-        parser: The process that parses unproven content first; closed by `serve`.
-        proofs: The proofs that other processes make for the first scan; None without any.
+        state: The files that outlive the process, None without a state folder.
+        reserved: The names of all built-in tools, forbidden for widgets.
+        rollback: The earlier generations, None without a state folder.
+        parser: The process for the first parsing of unproven content. `serve` closes it.
+        proofs: The proofs of other processes for the first scan, None without any.
         system: The clock, threads, disk and random numbers of all parts.
     """
 
@@ -76,7 +76,7 @@ def build_loader(
     wings: Sequence[Wing[Any]],
     system: System = SYSTEM,
 ) -> LoaderContext:
-    """Build the loader of a daemon that serves `folder`, of which nothing is read yet."""
+    """Build the loader of a daemon for `folder`, without reading it yet."""
     reserved = reserved_names(wings)
     version_now, state, proofs = settings_version(settings), None, None
     if settings.state_dir is not None:
@@ -84,7 +84,7 @@ def build_loader(
         validators = (f"{name}={version(name)}" for name in VALIDATORS)
         proofs = ProofCache(state, " ".join([version_now, *validators]))
     journal = CrashJournal(state, version_now, now=system.clock.wall_s)
-    # Unlike a command, a daemon serves the page that draws results.
+    # Unlike a command, a daemon serves the page for results.
     listed = partial(
         tool_entry,
         reserved=reserved,
@@ -114,13 +114,13 @@ def build_catalog(
     quiet_ms: int = FILE_LIMITS.quiet_ms,
     system: System = SYSTEM,
 ) -> Catalog:
-    """Build the catalog of `folder`, of which nothing is read yet.
+    """Build the catalog of `folder`, without reading it yet.
 
     Args:
         settings: The operator's.
         folder: The widgets folder.
-        load: Loads one file.
-        rollback: Keeps earlier generations over a restart, and decides which of them is served.
+        load: Loads a file.
+        rollback: Keeps earlier generations over a restart, and decides between them.
         quiet_ms: Time without a write after which a file is read.
         system: Reads the folder.
     """
@@ -139,7 +139,7 @@ def build_catalog(
 def configure_rules(
     settings: Settings, *, strict: bool = False, upstreams: Upstreams | None = None
 ) -> Callable[..., tuple[Finding, ...]]:
-    """Return `check_widget` by what the settings allow; `upstreams` are those declared, if known.
+    """Return `check_widget` with the operator's settings and the declared `upstreams`, if known.
 
     A daemon passes none: its upstreams file may change while it runs.
     """
@@ -155,7 +155,7 @@ def configure_rules(
 
 
 def settings_version(settings: Settings) -> str:
-    """Return a text that differs where settings decide otherwise what is served and listed."""
+    """Return a text with the settings behind the served and listed content."""
     text = f"{version('widgetd')} strict={settings.strict}"
     if settings.image_origin:
         text = f"{text} images={sorted(settings.image_origin)}"

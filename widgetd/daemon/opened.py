@@ -1,4 +1,4 @@
-"""One widget in the browser, at an address as clients that draw nothing get it."""
+"""A widget in the browser, at an address as for clients without pictures."""
 
 from __future__ import annotations
 

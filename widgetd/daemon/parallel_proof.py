@@ -1,10 +1,10 @@
-"""Proofs that forks make while a start imports its libraries.
+"""Proofs made by forks while a start imports its libraries.
 
-A start draws nothing itself that has no proof: the forks do, within limits of the kernel. They
-are created while there is one thread and before the server's libraries are imported, which takes
-as long as a small folder. Each reads its share of the folder and writes proofs to a file in
-memory, in the format of the state folder. A proof counts for the same path and digest. What the
-forks leave out, because a content ended one or its file changed, goes to the parser process.
+A start draws nothing without a proof itself: the forks do, within limits of the kernel. They
+are created while there is a single thread and before the server's libraries are imported, which
+takes as long as a small folder. Each reads its share of the folder and writes proofs to a file in
+memory, in the format of the state folder. A proof counts for the same path and digest. Files left
+out by the forks, because a content ended a fork or the file changed, go to the parser process.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ Prove = Callable[[Source, Source | None], Widget]
 
 @dataclass(slots=True, kw_only=True)
 class ProvingFork:
-    """A fork that proves a share of the folder.
+    """A fork with a share of the folder to prove.
 
     Attributes:
         pid: Its process id.
-        file: The descriptor of the file that it writes to.
-        written: The end of a pipe that gets a byte for each line, and is closed with the fork.
-        read_bytes: The length of what was read of the file.
-        rest: The beginning of a line whose end was not read yet.
+        file: The descriptor of its output file.
+        written: The end of a pipe with a byte for each line, closed with the fork.
+        read_bytes: The length of the file read so far.
+        rest: The beginning of a line not yet complete.
     """
 
     pid: int
@@ -60,7 +60,7 @@ class ProvingFork:
     rest: bytes = b""
 
     def read(self) -> Iterator[bytes]:
-        """Yield the lines that were not read yet, without their ends."""
+        """Yield the new lines, without their ends."""
         while chunk := os.pread(self.file, LIMITS.proof_chunk_bytes, self.read_bytes):
             self.read_bytes += len(chunk)
             *lines, self.rest = (self.rest + chunk).split(b"\n")
@@ -97,14 +97,14 @@ class ParallelProofs:
                     self._done.add(line.decode(errors="replace"))
 
     def _wait(self) -> bool:
-        """Wait until a fork has written a line or ended; False if none is left."""
+        """Wait until a fork has written a line or ended. False if none is left."""
         if not self._working:
             return False
         ready, _, _ = select(self._working, [], [], REPLY_S)
         self._working -= {pipe for pipe in ready if not os.read(pipe, LIMITS.proof_chunk_bytes)}
         if not ready:
             self._working.clear()
-        # The lines that a fork wrote before its end are read after it.
+        # The last lines of a fork are read after its end.
         return True
 
     def end(self) -> None:
@@ -120,18 +120,20 @@ class ParallelProofs:
 
 
 @contextmanager
-def proving_in_parallel(root: Path, prove: Prove, *, known: int) -> Iterator[ParallelProofs | None]:
+def proving_in_parallel(
+    root: Path, prove: Prove, *, proof_count: int
+) -> Iterator[ParallelProofs | None]:
     """Prove the files of `root` in forks while the block runs.
 
     Args:
         root: The widgets folder.
-        prove: Proves one file.
-        known: The number of files that need no proof.
+        prove: Proves a file.
+        proof_count: The number of proofs of earlier processes.
 
     Yields:
-        The proofs; None if nothing is to prove, or this process cannot fork.
+        The proofs, None if nothing is to prove, or this process cannot fork.
     """
-    processes = _process_count(root, known)
+    processes = _process_count(root, proof_count)
     if not processes:
         yield None
         return
@@ -157,11 +159,11 @@ def proving_in_parallel(root: Path, prove: Prove, *, known: int) -> Iterator[Par
         proofs.end()
 
 
-def _process_count(root: Path, known: int) -> int:
+def _process_count(root: Path, proof_count: int) -> int:
     """Return how many forks prove `root`."""
     if sys.platform != "linux" or threading.active_count() > 1:
         return 0
-    count = -known
+    count = -proof_count
     for _, folders, files in os.walk(root):
         folders[:] = [name for name in folders if not name.startswith(HIDDEN)]
         count += sum(name.endswith(WIDGET_SUFFIXES) for name in files)
@@ -179,7 +181,7 @@ def _run(root: Path, prove: Prove, file: int, pipe: int, *, share: slice, parent
             for path in sorted(walk(folder, "", WIDGET_SUFFIXES).files)[share]:
                 if os.getppid() != parent:
                     break
-                # The kernel ends the process if one file takes too long.
+                # The kernel ends the process if a file takes too long.
                 watchdog.renew()
                 limit_resources(PARSER_LIMITS)
                 line = path.encode() + b"\n"

@@ -1,12 +1,12 @@
-"""One standing child process that draws content from outside first.
+"""A standing child process for the first drawing of content from outside.
 
-Whatever is drawn for the first time (a file with its samples, a draft with its arguments) is
-drawn here, within limits of the kernel: a process is the only thing whose memory and processor
+Every first drawing (a file with its samples, a draft with its arguments) happens
+here, within limits of the kernel: a process is the only thing whose memory and processor
 time can be limited from outside. The daemon gets the proof, or does the same itself where there
 is none, with its own errors. A content that ends a fresh child is refused.
 
 The child starts with the first request, is kept until it is closed, and is started again by the
-next request, whatever ended it. It takes 0.3 s to start and 26 MB; a fork of the daemon would be
+next request, whatever ended it. It takes 0.3 s to start and 26 MB. A fork of the daemon would be
 quicker, but a process with threads must not fork, and its limit would have to count the daemon's
 own memory. A start draws in forks instead, see `widgetd.daemon.parallel_proof`.
 """
@@ -59,11 +59,11 @@ stopped or starved."""
 
 
 class ParserProcess:
-    """The child process, seen from the daemon. Its methods block; call them in a worker thread."""
+    """The child process, seen from the daemon. Its methods block: call them in a worker thread."""
 
     def __init__(self, limits: KindLimits = LIMITS) -> None:
         self._limits = limits
-        # One content at a time, because the limits are those of the process.
+        # A single content at a time, because the limits are those of the process.
         self._lock = threading.Lock()
         self._child: subprocess.Popen[bytes] | None = None
         self._socket: socket.socket | None = None
@@ -72,7 +72,7 @@ class ParserProcess:
         self._has_failed = False
 
     def enforced_limits(self) -> tuple[str, ...]:
-        """Return the limits that hold for a first drawing; none where no process starts."""
+        """Return the limits of a first drawing, none where no process starts."""
         if self._has_failed:
             return ()
         # macOS accepts a limit of memory and ignores it.
@@ -80,7 +80,7 @@ class ParserProcess:
 
     @property
     def pid(self) -> int | None:
-        """Return the process id of the child; None if none was started yet."""
+        """Return the process id of the child, None if none was started yet."""
         return None if self._child is None else self._child.pid
 
     def check_jsx(self, text: str) -> None:
@@ -98,7 +98,7 @@ class ParserProcess:
         arguments: Mapping[str, Any] | None = None,
         actions: Sequence[Mapping[str, Any]] = (),
     ) -> Proof | None:
-        """Return the proof of a file whose samples were drawn; None if it cannot be served.
+        """Return the proof of a file whose samples were drawn, None if it cannot be served.
 
         Its entry is for no list of tools. None also where no process starts.
 
@@ -127,7 +127,7 @@ class ParserProcess:
             self._end()
 
     def _request(self, request: dict[str, Any]) -> bytes:
-        """Return the reply of the child; empty where none starts."""
+        """Return the reply of the child, empty where none starts."""
         body = to_json(request)
         with self._lock:
             is_fresh = False
@@ -139,7 +139,7 @@ class ParserProcess:
                     problem = f"drawing it takes more than {limit}"
                     advice = "make it shorter, and close every comment, string and tag"
                     raise WidgetError(Finding(code="W1013", problem=problem, advice=advice))
-                # A process that had worked before may have ended for another reason.
+                # After successful work a process may have ended for another reason.
                 is_fresh = True
                 try:
                     self._start()
@@ -153,7 +153,7 @@ class ParserProcess:
             return reply
 
     def _ask(self, body: bytes) -> bytes | None:
-        """Return the reply of the child; None without one."""
+        """Return the reply of the child, if any."""
         if self._socket is None or self._replies is None:
             return None
         try:
@@ -171,7 +171,7 @@ class ParserProcess:
         with theirs:
             try:
                 self._child = subprocess.Popen(  # noqa: S603 - our own program
-                    # -P: the current folder may be the one that files are dropped into.
+                    # -P: the current folder may be the widgets folder.
                     [sys.executable, "-P", "-m", _MODULE, orjson.dumps(self._limits).decode()],
                     stdin=theirs.fileno(),
                     stdout=subprocess.DEVNULL,
@@ -181,7 +181,7 @@ class ParserProcess:
                         **os.environ,
                         "PYTHONPATH": os.pathsep.join(filter(os.path.isabs, sys.path)),
                     },
-                    # Ctrl+C reaches the daemon, which ends the child with itself.
+                    # Ctrl+C reaches the daemon, and the daemon ends the child.
                     start_new_session=True,
                 )
             except OSError:
@@ -193,7 +193,7 @@ class ParserProcess:
             raise OSError(f"it ended with status {self._end()} before it was ready")
 
     def _end(self) -> int | None:
-        """End the child, and return the exit status that it has, as `Popen` does."""
+        """End the child, and return its exit status, as `Popen` does."""
         if self._socket is not None and self._replies is not None:
             self._replies.close()
             self._socket.close()
@@ -208,7 +208,7 @@ class ParserProcess:
 
 
 def _receive(messages: IO[bytes]) -> bytes | None:
-    """Return the next message; None at the end, also in the middle of one."""
+    """Return the next message, None at the end, also in the middle of a message."""
     head = messages.read(_LENGTH.size)
     if len(head) < _LENGTH.size:
         return None
@@ -218,7 +218,7 @@ def _receive(messages: IO[bytes]) -> bytes | None:
 
 
 def main(limits: KindLimits) -> None:
-    """Answer requests on standard input, which is a socket, until it is closed."""
+    """Answer requests on standard input, a socket, until it is closed."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     _import_libraries()
     connection = socket.socket(fileno=os.dup(sys.stdin.fileno()))

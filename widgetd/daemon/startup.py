@@ -29,11 +29,11 @@ def gc_paused() -> Iterator[None]:
 
 @contextmanager
 def hide_package(package: str) -> Iterator[None]:
-    """Hide `package` from libraries that would import it if it is installed."""
+    """Hide an installed `package` from libraries that would import it."""
     if package in sys.modules:
         yield
         return
-    # The import system's own mark of an absent module, which mypy's stubs do not know.
+    # The import system's own mark of an absent module, unknown to mypy's stubs.
     sys.modules[package] = None  # type: ignore[assignment]
     try:
         yield
@@ -52,7 +52,7 @@ def defer_model_builds() -> None:
 
 @contextmanager
 def gc_tuned() -> Iterator[None]:
-    """Collect garbage rarely while the block runs, and exempt what it leaves behind.
+    """Collect garbage rarely while the block runs, and exempt the remaining objects.
 
     Ten thousand widgets are millions of objects that stay alive. A collector that visits all of
     them stops the loop for half a second.
@@ -65,5 +65,5 @@ def gc_tuned() -> Iterator[None]:
         yield
     finally:
         gc.set_threshold(*threshold)
-        gc.collect()  # garbage that is frozen with the rest would never be freed
+        gc.collect()  # garbage frozen with the rest would never be freed
         gc.freeze()

@@ -1,6 +1,6 @@
-"""A standard input that the daemon can end, besides the client.
+"""A standard input with a second end, by the daemon.
 
-A thread that waits for a client's next line cannot be cancelled, and the daemon would
+A thread waiting for a client's next line cannot be cancelled, and the daemon would
 have to wait for it. Here the thread waits for a line or for the daemon's own signal.
 """
 
@@ -15,34 +15,34 @@ from contextlib import contextmanager
 
 
 class _Endable(io.RawIOBase):
-    """A stream over a descriptor; it ends with `end`, and once `output` has no reader."""
+    """A stream over a descriptor, ended by `end`, or when `output` loses its reader."""
 
     def __init__(self, descriptor: int, output: int) -> None:
         super().__init__()
         self._descriptor = descriptor
         self._ended, self._end = os.pipe()
         self._either = select.poll()
-        for each in (descriptor, self._ended):
-            self._either.register(each, select.POLLIN)
+        for source in (descriptor, self._ended):
+            self._either.register(source, select.POLLIN)
         # The SDK puts another file in the place of standard output. Errors are always reported.
         self._output = os.dup(output)
         self._either.register(self._output, 0)
 
     def readable(self) -> bool:
-        """Return True, which io requires of a stream that is read."""
+        """Return True, as io requires of an input stream."""
         return True
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # as it is called here
-        """Wait for input and return its length; 0 at the end."""
+        """Wait for input and return its length, 0 at the end."""
         if {ready for ready, _ in self._either.poll()} != {self._descriptor}:
             return 0
         return os.readv(self._descriptor, [buffer])
 
     def close(self) -> None:
-        """Close the pipe and the copy; the descriptor belongs to `sys.stdin`."""
+        """Close the pipe and the copy. The descriptor belongs to `sys.stdin`."""
         if not self.closed:
-            for each in (self._ended, self._end, self._output):
-                os.close(each)
+            for descriptor in (self._ended, self._end, self._output):
+                os.close(descriptor)
         super().close()
 
     def end(self) -> None:
@@ -60,11 +60,11 @@ class _Lines(io.RawIOBase):
         self._left = b""
 
     def readable(self) -> bool:
-        """Return True, which io requires of a stream that is read."""
+        """Return True, as io requires of an input stream."""
         return True
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # as it is called here
-        """Return the length of what fits of the next line; 0 at the end."""
+        """Return the length of the next line's part that fits, 0 at the end."""
         if not self._left and (line := self._lines.readline()):
             self._left = self._read_as(line)
         part, self._left = self._left[: len(buffer)], self._left[len(buffer) :]
@@ -79,10 +79,10 @@ class _Lines(io.RawIOBase):
 
 @contextmanager
 def endable_stdin(read_as: Callable[[bytes], bytes]) -> Iterator[Callable[[], None]]:
-    """Replace `sys.stdin` while the block runs, and yield a function that ends the input.
+    """Replace `sys.stdin` while the block runs, and yield a function to end the input.
 
     Args:
-        read_as: Returns the line to read in place of a line, which is never empty.
+        read_as: Returns the line to read in place of a line, never empty.
     """
     before = sys.stdin
     source = _Endable(before.fileno(), sys.stdout.fileno())

@@ -1,7 +1,7 @@
-"""systemd's notify protocol, and the socket that systemd holds over restarts.
+"""systemd's notify protocol, and its socket across restarts.
 
-A message is one datagram of `NAME=value` lines. Without a service manager nothing is
-sent, and a socket that is gone or full never fails the daemon.
+A message is a datagram of `NAME=value` lines. Without a service manager nothing is
+sent, and a lost or full socket never fails the daemon.
 
 Source: sd_notify(3), sd_watchdog_enabled(3), sd_listen_fds(3).
 """
@@ -23,39 +23,39 @@ _FIRST_LISTENER = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Supervisor:
-    """The service manager that started the daemon.
+    """The service manager of the daemon.
 
     Attributes:
-        address: Its datagram socket; empty without one.
-        watchdog_s: Seconds of silence after which it restarts the daemon; None for never.
+        address: Its datagram socket, or empty.
+        watchdog_s: Seconds of silence after which it restarts the daemon, None for never.
     """
 
     address: bytes = b""
     watchdog_s: float | None = None
 
     def ready(self, status: str) -> bool:
-        """Report that clients are served, after the start or after a reload.
+        """Report the service of clients, after the start or after a reload.
 
         Returns:
-            Whether the message was taken; the same for the other messages.
+            Whether the message was taken, as for the other messages.
         """
-        # One line, so that no part of it is read as another `NAME=value`.
+        # A single line, so no part of it is read as another `NAME=value`.
         return self._send("READY=1", f"STATUS={' '.join(status.split())}")
 
     def reloading(self) -> bool:
-        """Report that a reload began; `ready` ends it."""
-        # systemd compares the time with its request's, so that the end of an earlier
-        # reload is not taken for the end of this one.
+        """Report the start of a reload. `ready` ends it."""
+        # systemd compares the time with its request's, so the end of an earlier
+        # reload is not taken for the end of this reload.
         return self._send("RELOADING=1", f"MONOTONIC_USEC={SYSTEM.clock.steady_ns() // 1000}")
 
     def stopping(self) -> bool:
-        """Report that the daemon is about to end."""
+        """Report the coming end of the daemon."""
         return self._send("STOPPING=1", "STATUS=finishing the calls in flight")
 
     async def keep_alive(self, healthy: Callable[[], bool], stop: anyio.Event) -> None:
-        """Report that the daemon is alive, until `stop` or while `healthy` returns False.
+        """Report the daemon as alive, until `stop` or while `healthy` returns False.
 
-        This runs on the event loop, so a loop that hangs falls silent by itself.
+        This runs on the event loop, so a hanging loop falls silent by itself.
         """
         while self.watchdog_s is not None and not stop.is_set():
             if healthy():
@@ -78,8 +78,8 @@ class Supervisor:
 def supervisor(environ: Mapping[str, str], pid: int) -> Supervisor:
     """Return the service manager of the process `pid`.
 
-    It is named by `NOTIFY_SOCKET`, `WATCHDOG_USEC` and `WATCHDOG_PID`; a value that makes no
-    sense counts as absent.
+    It is named by `NOTIFY_SOCKET`, `WATCHDOG_USEC` and `WATCHDOG_PID`. A senseless value counts as
+    absent.
     """
     name = environ.get("NOTIFY_SOCKET", "")
     address = os.fsencode(name) if name.startswith(("/", "@")) else b""
@@ -91,7 +91,7 @@ def supervisor(environ: Mapping[str, str], pid: int) -> Supervisor:
 
 
 def inherited_listener(environ: Mapping[str, str], pid: int) -> socket.socket | None:
-    """Return the socket that the service manager listens on for the process `pid`; None without.
+    """Return the service manager's listening socket for the process `pid`, or None.
 
     Connections wait in it while no daemon runs, so a restart refuses none.
     """

@@ -63,12 +63,12 @@ def configure(
     """Send every event of this process to standard error.
 
     Args:
-        level: The lowest level that is shown.
-        readable: Columns (True) or one JSON object per line (False); None decides by the stream.
+        level: The lowest level to show.
+        readable: Columns (True) or a JSON object per line (False). None decides by the stream.
         also: Processes each event too, before it is formatted.
 
     Returns:
-        The lines; while it does not run, each is written at once.
+        The lines. While it does not run, each is written at once.
     """
     stream = sys.stderr
     # Tracebacks are without the values of variables: callers sent some of them.
@@ -88,10 +88,10 @@ def configure(
             structlog.processors.ExceptionRenderer(ExceptionDictTransformer(show_locals=False)),
             structlog.processors.JSONRenderer(sort_keys=False),
         )
-    given = (_redact_event,) if also is None else (_redact_event, also)
+    redaction = (_redact_event,) if also is None else (_redact_event, also)
     events = structlog.wrap_logger(
         logging.getLogger(logs.NAME),
-        processors=[*_SHARED, *given, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        processors=[*_SHARED, *redaction, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
         wrapper_class=structlog.make_filtering_bound_logger(level),
     )
     logs.get_logger().write_to(events.bind())
@@ -99,7 +99,7 @@ def configure(
     handler = _QueueHandler(stream.fileno())
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
-            foreign_pre_chain=[*_SHARED, _name_library_event, *given],
+            foreign_pre_chain=[*_SHARED, _name_library_event, *redaction],
             processors=[
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
                 *formatting,
@@ -148,7 +148,7 @@ class _QueueHandler(logging.Handler):
 
 
 def _write_lines(descriptor: int, lines: Sequence[bytes]) -> int:
-    # Not by `sys.stderr`: a thread that is blocked in it would hold its lock at the end.
+    # Not by `sys.stderr`: a thread blocked in it would hold its lock at the end.
     try:
         write_whole(SYSTEM.disk, descriptor, b"".join(lines))
     except OSError:
@@ -169,7 +169,7 @@ _UNREAD = ("generation", "widgets")
 def _shorten(
     _logger: object, _method: str, event: structlog.types.EventDict
 ) -> structlog.types.EventDict:
-    """Leave out what a person does not read, so that a save is a line of 80 columns."""
+    """Leave out details unread by people, so a save is a line of 80 columns."""
     short = {name: value for name, value in event.items() if name not in _UNREAD}
     short["timestamp"] = event["timestamp"].partition("T")[2][:8]
     for name, value in short.items():
@@ -194,7 +194,7 @@ def _redact_value(value: Any) -> Any:
     if isinstance(value, str):
         return redact(value)
     if isinstance(value, (list, tuple)):
-        return [_redact_value(one) for one in value]
+        return [_redact_value(element) for element in value]
     return value
 
 
@@ -221,7 +221,7 @@ def exporting(environ: Mapping[str, str]) -> Iterator[RecordDuration | None]:
     """Export spans and durations while the block runs, if the environment asks for them.
 
     Yields:
-        Records the duration of a request; None if no metrics are wanted.
+        Records the duration of a request, None if no metrics are wanted.
 
     Raises:
         ConfigError: It asks, and the SDK is not installed (W0002).
@@ -264,7 +264,7 @@ def _export_spans(resource: Any) -> Callable[[], None]:
 
 
 def _export_durations(resource: Any) -> tuple[RecordDuration, Callable[[], None]]:
-    """Begin to export durations of requests, and return what records one and what ends it.
+    """Begin to export durations of requests. Return the function to record and the function to end.
 
     Source: OpenTelemetry semantic conventions, MCP, "Metric: mcp.server.operation.duration".
     """

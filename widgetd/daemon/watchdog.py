@@ -1,4 +1,4 @@
-"""A watchdog that ends a process whose event loop does not turn, without the interpreter.
+"""A watchdog for a process with a stuck event loop, without the interpreter.
 
 A timer of the kernel counts the process's CPU time, and the event loop renews it. If it
 runs out, the kernel calls libc's `_exit` as the signal handler, with the signal's number

@@ -1,6 +1,6 @@
-"""The wings of widgetd in one table, a row for each.
+"""The wings of widgetd in a table, a row for each.
 
-Settings switch their parts on. Their names are reserved in any case, so that a setting never
+Settings switch their parts on. Their names are reserved in any case, so a setting never
 renames a widget.
 """
 

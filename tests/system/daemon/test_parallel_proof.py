@@ -37,7 +37,7 @@ from widgetd.daemon.parallel_proof import proving_in_parallel
 from widgetd.server.render.entry import tool_entry
 
 root, path, digest = Path(sys.argv[1]), *sys.argv[2:]
-with proving_in_parallel(root, Loader(tool_entry).prove, known=0) as proofs:
+with proving_in_parallel(root, Loader(tool_entry).prove, proof_count=0) as proofs:
     if proofs is None:
         print("alone")
     else:
@@ -137,7 +137,7 @@ def prove(source, sidecar):
     while True:
         time.sleep(1)
 
-with parallel_proof.proving_in_parallel(Path({str(tmp_path)!r}), prove, known=0) as proofs:
+with parallel_proof.proving_in_parallel(Path({str(tmp_path)!r}), prove, proof_count=0) as proofs:
     assert proofs is not None
     sys.stdin.read()
 """
@@ -168,7 +168,7 @@ def prove(source, sidecar):
     time.sleep(0.05)
     raise Unsettled(0)
 
-with proving_in_parallel(Path({str(tmp_path)!r}), prove, known=0):
+with proving_in_parallel(Path({str(tmp_path)!r}), prove, proof_count=0):
     sys.stdin.read()
 """
     with subprocess.Popen(

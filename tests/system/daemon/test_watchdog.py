@@ -332,7 +332,7 @@ def prove(source, sidecar):
     stuck()
 
 root = Path({str(tmp_path)!r})
-with watchdog.arm(), proving_in_parallel(root, prove, known=0):
+with watchdog.arm(), proving_in_parallel(root, prove, proof_count=0):
     ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT)
 os._exit(ended.si_status + 100)
 """

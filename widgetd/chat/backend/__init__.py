@@ -4,5 +4,5 @@ from __future__ import annotations
 
 from widgetd.core.widget.components.vocabulary import load_chatkit_widgets
 
-# The first import of ChatKit warns of classes that it deprecates itself; this one is silent.
+# The first import of ChatKit warns of its own deprecated classes. This import is silent.
 load_chatkit_widgets()

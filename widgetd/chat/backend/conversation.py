@@ -24,7 +24,7 @@ class Conversation(ThreadItemConverter):
     async def user_message_to_input(
         self, item: UserMessageItem, is_last_message: bool = True
     ) -> Any:
-        # ChatKit puts quotes and tags into messages of their own. In one message a model cannot
+        # ChatKit puts quotes and tags into messages of their own. Within a message a model cannot
         # take the context for what the user said last.
         converted: Any = await super().user_message_to_input(item, is_last_message)
         messages = converted if isinstance(converted, list) else [converted]
@@ -53,7 +53,7 @@ class Conversation(ThreadItemConverter):
 
 
 def newest(items: Sequence[Any], most_bytes: int) -> list[Any]:
-    """Return the last of `items` that fit as JSON; the very last in any case."""
+    """Return the last of `items` within a size as JSON, the very last in any case."""
     left, count = most_bytes, 0
     for item in reversed(items):
         left -= len(orjson.dumps(item, default=dict))

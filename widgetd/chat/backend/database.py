@@ -1,4 +1,4 @@
-"""The database of conversations: a file of the state folder, or memory where that fails."""
+"""The database of conversations: a file of the state folder, or memory where it fails."""
 
 from __future__ import annotations
 
@@ -103,13 +103,13 @@ DELETE FROM threads WHERE seq = (
 
 
 class ChatDatabase:
-    """The tables of conversations, which one worker thread at a time uses.
+    """The tables of conversations, used by a single worker thread at a time.
 
-    A file that stops working (a full disk, another owner) is copied to memory and left: the chat
-    goes on, and what follows is forgotten with the process.
+    A failing file (a full disk, another owner) is copied to memory and left: the chat
+    goes on, and its further content is forgotten with the process.
 
     Args:
-        state: Keeps the file; None keeps everything in memory.
+        state: Keeps the file. None keeps everything in memory.
         limits: How much is kept, and for how long.
         clock: Seconds since the epoch: conversations outlive the process.
     """
@@ -141,7 +141,7 @@ class ChatDatabase:
 
     @property
     def oldest_s(self) -> float:
-        """The time of the last change before which a thread has expired."""
+        """The time of the last change of the youngest expired thread."""
         return self._clock() - self._limits.thread_ttl_s
 
     def close(self) -> None:

@@ -1,7 +1,7 @@
-"""The agent's model: the scripted one, or an endpoint for OpenAI's chat completions.
+"""The agent's model: the scripted model, or an endpoint for OpenAI's chat completions.
 
-OpenAI, Ollama, vLLM, LM Studio and Anthropic's compatible endpoint have one. Its failures become
-one sentence for the thread, without the key.
+OpenAI, Ollama, vLLM, LM Studio and Anthropic's compatible endpoint have such an endpoint. Its
+failures become a sentence for the thread, without the key.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ class NoAnswerError(Exception):
 
 
 class AnswerTooLongError(Exception):
-    """A model said more in one turn than this many bytes."""
+    """A model said more in a turn than this many bytes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatModel:
-    """A model, and what error messages say of it.
+    """A model, and its description in error messages.
 
     Attributes:
         name: The operator's name for it.
-        url: Its endpoint; empty for the scripted one.
-        key: The secret that no message may hold.
+        url: Its endpoint, empty for the scripted model.
+        key: The secret, kept out of every message.
     """
 
     model: Model
@@ -57,7 +57,7 @@ class ChatModel:
     key: str = ""
 
     def error_message(self, error: Exception) -> str | None:
-        """Return what the user reads of a failure of the model; None for any other error."""
+        """Return the user's text about a failure of the model, None for any other error."""
         where = f"the model {self.name}"
         match error:
             case openai.APIStatusError(
@@ -104,10 +104,10 @@ def chat_model(
     limits: ChatLimits = LIMITS,
     samples: Samples = lambda _tool: None,
 ) -> ChatModel:
-    """Build the model that the settings name.
+    """Build the model of the settings.
 
-    The settings alone decide where conversation and key go: of the `OPENAI_*` variables, which
-    are often set for other programs, none is applied. `samples` are for the scripted model.
+    The settings alone decide where conversation and key go: of the `OPENAI_*` variables, often
+    set for other programs, none is applied. `samples` are for the scripted model.
     """
     # The SDK would send each conversation to OpenAI's dashboard.
     set_tracing_disabled(True)
@@ -121,7 +121,7 @@ def chat_model(
         timeout=Timeout(limits.silence_s, connect=5.0),
         max_retries=1,
     )
-    # The arguments above win over their variables; these have no argument.
+    # The arguments above win over their variables. These have no argument.
     client.organization = client.project = client.admin_api_key = None
     client._custom_headers = {}  # noqa: SLF001 - OPENAI_CUSTOM_HEADERS
     return ChatModel(

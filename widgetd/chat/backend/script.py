@@ -1,8 +1,8 @@
-"""The scripted model: it shows the widget that fits the words, by its author's first example.
+"""The scripted model: it shows the best widget for the words, by its author's first example.
 
-    a widget or a tool of an upstream that the words name, else search_widgets -> one sentence
+    a widget or a tool of an upstream named by the words, else search_widgets -> a sentence
 
-The default of the chat, so that a first look needs neither a key nor a network; and the model of
+The default of the chat, so a first look needs neither a key nor a network. Also the model of
 tests, because it says the same each time. It is an endpoint inside the process, so the rest of
 the chat treats it as any other.
 """
@@ -53,7 +53,7 @@ Delta = dict[str, Any]
 
 
 class ScriptedModel(OpenAIChatCompletionsModel):
-    """A model that follows rules: the same words among the same widgets get the same answer."""
+    """A model by rules: the same words among the same widgets get the same answer."""
 
     def __init__(self, samples: Samples = lambda _tool: None) -> None:
         def respond(request: Request) -> Response:
@@ -77,7 +77,7 @@ class ScriptedModel(OpenAIChatCompletionsModel):
 def next_step(
     messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, Any]], samples: Samples
 ) -> Delta:
-    """Return the next step of the turn that the last of the user's messages began."""
+    """Return the next step of the turn begun by the last of the user's messages."""
     start = max(at for at, entry in enumerate(messages) if entry["role"] == "user")
     text = text_of(messages[start]["content"])[:_READ_CHARACTERS]
     functions: dict[str, Any] = {}
@@ -109,7 +109,7 @@ def next_step(
 
 
 def _begin(text: str, functions: Tools, samples: Samples) -> Delta:
-    """Return the first step: a widget or a tool that the words name, else a search."""
+    """Return the first step: a widget or a tool named by the words, else a search."""
     words = [word[0] for word in read_tokens(_WORD, text)]
     for word in words:
         if delta := _show(word, text, functions, samples):

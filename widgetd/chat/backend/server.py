@@ -3,8 +3,8 @@
     a message -> respond -> the agent -> tools over MCP -> a widget in the thread
     an action -> action  -> checked as every action -> the agent reads it -> respond
 
-The model reads the short text that a tool answers; the tree goes into the thread. What a user
-does in a widget goes back as hidden context, and the agent answers to it.
+The model reads the short text of a tool's answer, and the tree goes into the thread. A user's
+actions in a widget go back as hidden context, and the agent answers to them.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ Redraw = Callable[[Mapping[str, Any], Principal], Any]
 
 
 class ChatServer(ChatKitServer[Principal]):
-    """Answers each message with an agent that knows the widgets."""
+    """Answers each message with an agent for the widgets."""
 
     def __init__(
         self,
@@ -125,9 +125,9 @@ class ChatServer(ChatKitServer[Principal]):
     async def connect(
         self, owner: Principal
     ) -> AsyncIterator[tuple[list[Any], Callable[[], list[dict[str, str]]]]]:
-        """Yield the MCP servers that can be reached, and a function that lists the state of all.
+        """Yield the reachable MCP servers, and a function to list the state of all.
 
-        They are connected for each turn, so that one that was away is back at the next.
+        They are connected for each turn, so a server back again takes part at the next.
         """
         with self._servers(owner) as servers:
             async with MCPServerManager(servers, connect_in_parallel=True) as manager:
@@ -152,7 +152,7 @@ class ChatServer(ChatKitServer[Principal]):
     ) -> AsyncGenerator[ThreadStreamEvent, None]:
         match request:
             case ThreadsRetryAfterItemReq(params=place, metadata={"text": str(text)}):
-                # The user gave the message other words, which are answered anew.
+                # The user gave the message other words, so it is answered again.
                 item = await self.store.load_item(place.thread_id, place.item_id, context)
                 if isinstance(item, UserMessageItem):
                     content = [UserMessageTextContent(text=text)]
@@ -227,7 +227,7 @@ class ChatServer(ChatKitServer[Principal]):
             await self._keep_last_turn(thread.id, run.to_input_list(), context)
 
     async def last_turn(self, thread_id: str, owner: Principal) -> dict[str, Any]:
-        """Return what the model read and said in the last turn of a thread; empty if not kept.
+        """Return the model's input and output in the last turn of a thread, empty if not kept.
 
         Returns:
             `{"instructions": str, "input": [item]}`, with `"omitted": true` if older items are
@@ -361,7 +361,7 @@ class ChatServer(ChatKitServer[Principal]):
         result: Mapping[str, Any],
         context: Principal,
     ) -> WidgetItem:
-        """Add a card to the thread that asks the user, for pages without our view."""
+        """Add a card with a question for the user to the thread, for pages without our view."""
         answer = as_object(result.get("structuredContent"))
         payload = {**as_object(action.payload), PRESS: {"token": answer.get("token", "")}}
         agree = {"type": action.type, "payload": payload}
@@ -393,12 +393,12 @@ class ChatServer(ChatKitServer[Principal]):
     async def handle_stream_cancelled(
         self, thread: ThreadMetadata, pending_items: list[ThreadItem], context: Principal
     ) -> None:
-        # A user who stops a turn keeps what it said so far.
+        # After a user stopped a turn, its text so far stays.
         with anyio.CancelScope(shield=True):
             await super().handle_stream_cancelled(thread, pending_items, context)
 
 
 def _status_of(result: dict[str, Any]) -> str:
-    """Return what became of an action; empty for a local one, which only draws another state."""
+    """Return the outcome of an action, empty for a local action, which only draws another state."""
     status = as_object(result.get("structuredContent")).get("status")
     return status if isinstance(status, str) else ""

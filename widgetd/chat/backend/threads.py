@@ -1,7 +1,7 @@
 """The threads of conversations: a `Store` of ChatKit over SQLite.
 
-A thread is visible to its owner only. An item may have a note beside it: facts that the server
-needs and the protocol has no field for.
+A thread is visible to its owner only. An item may have a note beside it: facts for the server
+without a field in the protocol.
 """
 
 from __future__ import annotations
@@ -140,14 +140,14 @@ class Threads(Store[Principal]):
     async def save_note(
         self, thread_id: str, item_id: str, facts: dict[str, Any], context: Principal
     ) -> None:
-        """Keep `facts` beside an item; arguments that are too large are left out."""
+        """Keep `facts` beside an item, without too large arguments."""
         body = orjson.dumps(facts, default=dict)
         if len(body) > self._limits.item_bytes:
             body = orjson.dumps({**facts, "arguments": None}, default=dict)
         await self._change(thread_id, context, _SAVE_NOTE, (thread_id, item_id, body.decode()))
 
     async def load_note(self, thread_id: str, item_id: str, context: Principal) -> dict[str, Any]:
-        """Return the facts beside an item; empty if there are none."""
+        """Return the facts beside an item, if any."""
         query = "SELECT body FROM notes WHERE thread = ? AND item = ?"
         rows = await self._query(thread_id, context, query, (thread_id, item_id))
         facts: dict[str, Any] = orjson.loads(rows[0][0]) if rows else {}
@@ -202,7 +202,7 @@ class Threads(Store[Principal]):
             case WidgetItem():
                 return _json(_with_text(item, "This widget is too large to be kept here."))
             case WorkflowItem():
-                # What went in and came out; the rows still say which tools were called.
+                # The input and the output. The rows still say which tools were called.
                 tasks = [task.model_copy(update={"content": ""}) for task in item.workflow.tasks]
                 workflow = item.workflow.model_copy(update={"tasks": tasks[: limits.listed]})
                 return _json(item.model_copy(update={"workflow": workflow}))
@@ -213,7 +213,7 @@ class Threads(Store[Principal]):
 def with_zone(entry: _Entry) -> _Entry:
     """Return a copy whose time has the zone of this machine.
 
-    ChatKit's items have the local time without a zone, which a browser elsewhere takes for its own.
+    ChatKit's items have the local time without a zone, taken by a browser elsewhere for its own.
     The item itself stays as it is, because ChatKit subtracts such times from each other.
     """
     time = entry.created_at
@@ -236,7 +236,7 @@ def _thread(body: str) -> ThreadMetadata:
 def _item(body: str) -> ThreadItem:
     stored = orjson.loads(body)
     if "widget" in stored:
-        # pydantic alone would build it from classes that ChatKit deprecates, with warnings.
+        # pydantic alone would build it from deprecated classes of ChatKit, with warnings.
         stored["widget"] = to_chatkit(stored["widget"])
     return with_zone(_ITEM.validate_python(stored))
 

@@ -1,4 +1,4 @@
-"""Calls of tools as a thread shows them: a row for each, and the widget that it returned."""
+"""Calls of tools in a thread: a row for each, and its widget."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ _ROWS = {row.name: row for row in CORE_TOOLS}
 
 
 def _label(tool: Tool) -> str:
-    """Return the name of a tool in words, with its server unless that is ours."""
+    """Return the name of a tool in words, with its server unless it is ours."""
     server, name = split_name(tool.name)
     words = name.replace("_", " ").strip().capitalize()
     return f"{words} of {server}" if server else words
 
 
 class ToolCallHooks(RunHooks[AgentContext[Principal]]):
-    """Adds a row to the thread for each call of a tool, and the widget that the call returned."""
+    """Adds a row to the thread for each call of a tool, and the widget of its result."""
 
     def __init__(self, sensitive: SensitivePaths, limits: ChatLimits) -> None:
         self._sensitive = sensitive
@@ -90,7 +90,7 @@ class ToolCallHooks(RunHooks[AgentContext[Principal]]):
     async def _note_update(
         self, context: AgentContext[Principal], arguments: dict[str, Any]
     ) -> None:
-        """Note the new arguments of a widget in the thread, with which it is drawn from now on."""
+        """Note the new arguments of a widget in the thread, for all further drawings."""
         threads: Any = context.store
         thread, owner = context.thread.id, context.request_context
         most = self._limits.input_items
@@ -113,7 +113,7 @@ class ToolCallHooks(RunHooks[AgentContext[Principal]]):
         try:
             widget = to_chatkit(dict(tree))
         except ValidationError:
-            # Studio is ahead of the library, whose threads hold only components that it has.
+            # Studio is ahead of the library, and its threads hold only the library's components.
             await context.stream(
                 NoticeEvent(level="warning", message=f"{call.tool_name} shows what ChatKit cannot.")
             )
@@ -132,7 +132,7 @@ class ToolCallHooks(RunHooks[AgentContext[Principal]]):
             arguments = as_object(row.reads(arguments).get("arguments"))
         tool = mark.get("widget", "")
         # A conversation outlives the process, a sensitive argument must not: such a widget is
-        # drawn from the render, for as long as that is kept.
+        # drawn from the render, as long as it is kept.
         private = bool(self._sensitive(tool, {}))
         facts = {
             "tool": tool,

@@ -1,4 +1,4 @@
-"""The MCP servers whose tools an agent has: the daemon's own, and its upstreams."""
+"""The MCP servers of an agent: the daemon's own, and its upstreams."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ IN_WORDS = "\nIn words: "
 
 
 def _error_text(_context: Any, error: Exception) -> str:
-    """Return the text of a failed call for the model; the SDK's own does not say why it failed."""
+    """Return the text of a failed call for the model. The SDK's own does not give the reason."""
     return f"This failed: {error}"[:500]
 
 
 def split_name(tool: str) -> tuple[str, str]:
-    """Return the server of a tool, empty for our own, and its name there; the SDK joins both."""
+    """Return the server of a tool, empty for our own, and its name there. The SDK joins both."""
     if not tool.startswith("mcp_"):
         return "", tool
     server, _, name = tool.removeprefix("mcp_").partition("__")
@@ -41,10 +41,10 @@ def split_name(tool: str) -> tuple[str, str]:
 
 
 class OwnTools(MCPServerStreamableHttp):
-    """The tools that widgetd serves to the holder of `token`.
+    """The widgetd tools of the holder of `token`.
 
     Attributes:
-        problem: Why its tools could not be listed; empty if they could.
+        problem: Why its tools could not be listed, empty if they could.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class OwnTools(MCPServerStreamableHttp):
             {
                 "url": url,
                 "headers": headers,
-                # The daemon is on this machine; a proxy from the environment is not for it.
+                # The daemon is on this machine, so a proxy from the environment is not for it.
                 "httpx_client_factory": partial(AsyncClient, trust_env=False, verify=tls_context()),
             },
             name=name,
@@ -74,7 +74,7 @@ class OwnTools(MCPServerStreamableHttp):
     async def call_tool(
         self, tool_name: str, arguments: dict[str, Any] | None, meta: dict[str, Any] | None = None
     ) -> CallToolResult:
-        # A model may name a tool that it was not offered.
+        # A model may name a tool it was not offered.
         if not self._offers(tool_name):
             raise CallError("W3106", f"the chat's model has no tool '{tool_name}'")
         return await super().call_tool(tool_name, arguments, {**(meta or {}), CARD_KEY: True})
@@ -96,9 +96,9 @@ AskFirst = Callable[[str, str, Mapping[str, Any]], Awaitable[dict[str, Any]]]
 
 
 class UpstreamTools(MCPServer):
-    """The tools of an upstream, over the connection that the daemon keeps.
+    """The tools of an upstream, over the daemon's own connection.
 
-    A tool that changes something is called once a person has allowed it on a card.
+    A tool with effects is called after a person has allowed it on a card.
     """
 
     def __init__(self, upstream: Upstream, ask_first: AskFirst) -> None:
@@ -115,7 +115,7 @@ class UpstreamTools(MCPServer):
 
     @property
     def problem(self) -> str:
-        """The reason why it cannot be called now, or could not in this turn; empty if it can."""
+        """The reason why it cannot be called now, or could not in this turn, empty if it can."""
         upstream = self._upstream
         if upstream.state in {"ready", "empty"}:
             return self._call_problem
@@ -129,7 +129,7 @@ class UpstreamTools(MCPServer):
 
     @override
     async def cleanup(self) -> None:
-        """Leave the connection open; the daemon closes it."""
+        """Leave the connection open, for the daemon to close."""
 
     @override
     async def list_tools(self, run_context: Any = None, agent: Any = None) -> Any:
@@ -155,7 +155,7 @@ class UpstreamTools(MCPServer):
         try:
             answer = await self._upstream.call(tool_name, arguments or {})
         except CallError as error:
-            # Only a recoverable error is the server's fault; any other is the call's.
+            # Only a recoverable error is the server's fault. Any other is the call's.
             self._call_problem = error.message if error.recoverable else self._call_problem
             raise
         text = f"({len(answer.content)} bytes of {answer.mime_type})"

@@ -1,6 +1,6 @@
-"""The events of one turn: where they wait, their ids and their size.
+"""The events of a turn: their queue, their ids and their size.
 
-ChatKit leaves two tasks waiting if a turn is cut short, and gives all messages of it one id.
+ChatKit leaves two tasks waiting if a turn is cut short, and gives all its messages the same id.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class MessageIds:
     The SDK gives every message of a chat completion the same id, and a thread would keep the last.
 
     Attributes:
-        unfinished: The ids of messages that began and did not end, by the SDK's id.
+        unfinished: The ids of messages without an end so far, by the SDK's id.
     """
 
     def __init__(self) -> None:
@@ -70,8 +70,8 @@ class MessageIds:
 
     def rename(self, event: ThreadStreamEvent) -> ThreadStreamEvent:
         match event:
-            case ThreadItemUpdatedEvent(item_id=given):
-                return event.model_copy(update={"item_id": self.unfinished.get(given, given)})
+            case ThreadItemUpdatedEvent(item_id=sdk_id):
+                return event.model_copy(update={"item_id": self.unfinished.get(sdk_id, sdk_id)})
             case ThreadItemAddedEvent(item=AssistantMessageItem() as item):
                 name = self.unfinished[item.id] = f"msg_{SYSTEM.numbers.token_hex(8)}"
             case ThreadItemDoneEvent(item=AssistantMessageItem() as item):
@@ -82,14 +82,14 @@ class MessageIds:
 
 
 class AnswerSize:
-    """The size of a turn's text so far; `most_bytes` is the limit."""
+    """The size of a turn's text so far. `most_bytes` is the limit."""
 
     def __init__(self, most_bytes: int) -> None:
         self._most_bytes = most_bytes
         self._bytes = 0
 
     def count(self, event: ThreadStreamEvent) -> None:
-        """Add the text of `event`; raise `AnswerTooLongError` above the limit."""
+        """Add the text of `event`, and raise `AnswerTooLongError` above the limit."""
         match event:
             case ThreadItemUpdatedEvent(update=AssistantMessageContentPartTextDelta(delta=text)):
                 self._bytes += len(text.encode())
