@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Self, TextIO
 
 from widgetd.base.system import SYSTEM, Clock
+from widgetd.base.text_search import compile_pattern
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
@@ -20,6 +21,9 @@ COUNTED: Mapping[str, str] = MappingProxyType(
     {"build": "pages", "check": "files", "shot": "pictures", "test": "tests"}
 )
 """The things that each command counts."""
+
+PROGRESS_LINE = compile_pattern(r"(\d{1,3}) of (\d{1,3}) tests.*\n")
+"""A line in a pipe about fewer than a thousand tests."""
 
 SILENT_S = 1.0
 """Time before anything is written."""

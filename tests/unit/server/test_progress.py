@@ -16,7 +16,7 @@ from tests.support.widgets import widget_file
 from widgetd.base.system import Clock
 from widgetd.cli import app, main
 from widgetd.server import progress
-from widgetd.server.progress import COUNTED, Progress
+from widgetd.server.progress import COUNTED, PROGRESS_LINE, Progress
 
 
 class _SetClock(Clock):
@@ -45,6 +45,13 @@ def test_pipe_gets_a_line_with_count_total_and_time_left_every_few_seconds() -> 
         "10 of 10 pictures, 0 s left",
     ]
     assert _lines(quiet=True) == []
+
+
+def test_lines_about_tests_can_be_read_and_left_out() -> None:
+    lines = "2 of 3 tests, 8 s left\n3 of 3 tests, 0 s left\n1 passed\n"
+
+    assert PROGRESS_LINE.findall(lines) == [("2", "3"), ("3", "3")]
+    assert PROGRESS_LINE.sub("", lines) == "1 passed\n"
 
 
 def test_nothing_is_shown_within_the_first_second() -> None:

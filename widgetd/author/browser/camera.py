@@ -130,7 +130,6 @@ class RenderPage:
         return result
 
     async def take(self, screenshot: Screenshot) -> Picture:
-        """Draw a widget and return its picture, or that of a part of it."""
         drawing_result = await self.draw(screenshot)
         box: Clip = drawing_result["box"]
         if screenshot.part:

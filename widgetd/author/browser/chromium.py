@@ -73,7 +73,6 @@ NOW = "2026-01-26T12:00:00Z"
 
 
 def find_chromium() -> str | None:
-    """Return the path of the system's Chromium, or of the one that `CHROME_PATH` names."""
     chosen = os.environ.get(PROGRAM_VARIABLE)
     return next(filter(None, map(shutil.which, (chosen,) if chosen else PROGRAMS)), None)
 
@@ -100,7 +99,6 @@ def demand_browser(what: str = "pictures") -> str:
 
 
 def driver_errors() -> tuple[type[Exception], ...]:
-    """Return the exceptions that Playwright raises; none where it is not installed."""
     try:
         from playwright.async_api import Error  # noqa: PLC0415 - an extra
     except ImportError:
@@ -273,7 +271,6 @@ class Chromium:
         return set(self._browser.contexts) <= self.spare
 
     async def run(self) -> None:
-        """Close the browser whenever it is idle or takes too much memory, until cancelled."""
         try:
             while True:
                 await anyio.sleep(LIMITS.browser_poll_s)

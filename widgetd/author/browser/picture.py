@@ -60,7 +60,6 @@ class Screenshot:
 
     @property
     def json(self) -> str:
-        """The input of the page that draws it, as JSON."""
         return inline(
             self.tree,
             theme=self.theme,
@@ -117,7 +116,6 @@ class PictureDifference:
 async def find_difference(
     context: BrowserContext, before: bytes, after: bytes
 ) -> PictureDifference | None:
-    """Return what differs in `after`; None where a person would see no difference."""
     if before == after:
         return None
     page = await context.new_page()

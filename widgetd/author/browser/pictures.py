@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -26,7 +27,7 @@ from widgetd.server.render.result import Result, structured_result, unknown_widg
 
 if TYPE_CHECKING:
     from widgetd.author.browser.camera import Camera
-    from widgetd.author.browser.picture import Screenshot
+    from widgetd.author.browser.picture import Picture, Screenshot
 
 MIN_WIDTH_PX, DEFAULT_WIDTH_PX, MAX_WIDTH_PX = 200, 400, 1_600
 """Width of the room that a widget is drawn in, in CSS pixels."""
@@ -65,7 +66,12 @@ async def take_picture(context: ToolContext[Camera], arguments: Mapping[str, Any
         picture = await camera.take(screenshot, owner=owner)
         pictures = {name: picture}
     else:
-        picture, pictures = await camera.sheet(screenshots, owner=owner)
+        taken = count(1)
+
+        async def report(name: str, _picture: Picture) -> None:
+            await context.caller.report(next(taken), len(screenshots), name)
+
+        picture, pictures = await camera.sheet(screenshots, owner=owner, report=report)
     complaints = {
         key: [
             f"{name}: {one}" if len(pictures) > 1 else one

@@ -101,7 +101,7 @@ async def _do(
     screen: bool = True,
 ) -> Result:
     sessions, stage, before = context.services, session.stage, session.stage.seq
-    results = await sessions.do(session, steps, timeout_s)
+    results = await sessions.do(session, steps, timeout_s, context.caller.report)
     error = ended = results[-1].error
     pictures = [one.result for one in results if isinstance(one.result, bytes)]
     view: dict[str, Any] = {}

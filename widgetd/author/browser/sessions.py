@@ -33,7 +33,7 @@ from widgetd.author.browser.steps import ENDINGS, ask, browser_ended, is_gone, p
 from widgetd.author.browser.traces import Traces
 from widgetd.base.errors import CallError
 from widgetd.base.system import SYSTEM
-from widgetd.server.access.principal import Audience, Caller
+from widgetd.server.access.principal import Audience, Caller, Report, report_nothing
 from widgetd.server.catalog.change import difference
 from widgetd.server.mcp.limits import LIMITS as MCP_LIMITS
 from widgetd.server.mcp.server import Server
@@ -249,7 +249,11 @@ class BrowserSessions:
         return tuple(one for one in self._open.values() if one.owner == owner)
 
     async def do(
-        self, session: Session, steps: Sequence[tuple[Keyword, dict[str, Any]]], timeout_s: float
+        self,
+        session: Session,
+        steps: Sequence[tuple[Keyword, dict[str, Any]]],
+        timeout_s: float,
+        report: Report = report_nothing,
     ) -> tuple[StepResult, ...]:
         results: list[StepResult] = []
         async with session.turn:
@@ -263,6 +267,7 @@ class BrowserSessions:
                     if step.error is not None:
                         break
                     session.steps.append((keyword, arguments))
+                    await report(len(results), len(steps), keyword.name)
                     await anyio.lowlevel.checkpoint_if_cancelled()
             except anyio.get_cancelled_exc_class():
                 await self.end(session)
@@ -321,7 +326,6 @@ class BrowserSessions:
         return self._traces.get(session_id, owner)
 
     def left_s(self, session: Session) -> float:
-        """Return how long the session stays if no further step is done, in seconds."""
         idle_until_s = session.used_s + self.limits.session_idle_s
         until_s = min(idle_until_s, session.started_s + self.limits.session_hard_s)
         return max(until_s - self.clock(), 0)

@@ -233,7 +233,6 @@ class Stage:
 
     @property
     def left_s(self) -> float:
-        """Seconds that the running step may still wait."""
         return min(max(self.deadline - anyio.current_time(), 0.001), self.limits.draw_s)
 
     @property
@@ -244,7 +243,6 @@ class Stage:
         return await locators(target, self.page, self.frame)
 
     async def find(self, target: Target) -> Locator:
-        """Wait for the one element that `target` leads to: see `targets.locate`."""
         self.require_display()
         located, candidate = await locate(target, self.page, self.frame, self.left_s)
         if len(target.texts) > 1:
@@ -420,7 +418,6 @@ class Stage:
         await self.settle()
 
     async def find_differing(self, calls: Sequence[Render]) -> list[int]:
-        """Return the positions of those calls that the program of the page draws in another way."""
         widget = self.require_display().widget
         ids = widget.definition.sidecar.ids if widget else ()
         sent = []

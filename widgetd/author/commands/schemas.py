@@ -48,7 +48,6 @@ def document_schema() -> dict[str, Any]:
 
 
 def tree_schema() -> dict[str, Any]:
-    """Return the schema of a tree of components, with ChatKit's documentation of each property."""
     # Imported here: the other schemas do not need ChatKit's classes, which take 100 ms to import.
     from widgetd.core.widget.components import load_vocabulary
 

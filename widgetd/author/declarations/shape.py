@@ -107,7 +107,6 @@ class Shaper:
         self._names: dict[int, str] = {}
 
     def shape(self, schema: Subschema, name: str) -> Shape:
-        """Return the shape of `schema` and add the declarations that it needs to `records`."""
         if isinstance(schema, bool) or id(schema) in self._entered:
             return ANY
         target = follow_references(self._document, schema)

@@ -114,7 +114,6 @@ class ArgumentTypes:
         return is_required and self.is_present(holder) and not self.may_be_null(holder)
 
     def may_be_null(self, expr: Expr) -> bool:
-        """Return whether a value that is there may be null, as far as the schema tells."""
         found = self.type_of(expr)
         return not found or bool(found.get("nullable")) or not {"type", "enum"} & found.keys()
 

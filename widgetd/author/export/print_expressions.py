@@ -178,7 +178,6 @@ class ExpressionPrinter:
         self._used = before
 
     def path(self, expr: Expr) -> tuple[str, list[str]] | None:
-        """Return the text of an argument or a part of it, and the tests that it is there."""
         expr = self.settle(expr)
         if type(expr) is int:
             name = self.name(expr)
@@ -214,7 +213,6 @@ class ExpressionPrinter:
         return text, tests
 
     def tests(self, expr: Expr, *, is_value: bool = False) -> list[str]:
-        """Return the tests that a path is there, or is not null, as far as they are not known."""
         return self._unknown(self.reach(expr, is_value=is_value)[1])
 
     def _unknown(self, tests: Iterable[str]) -> list[str]:

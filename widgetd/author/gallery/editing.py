@@ -52,7 +52,6 @@ async def upload(gallery: Gallery, request: Request) -> Response:
 
 
 def editable_origins(gallery: Gallery, widget: Widget, caller: Caller) -> list[str] | None:
-    """Return the image origins of a sidecar that `caller` may edit; None if they may not."""
     scopes = caller.principal.scopes
     if not is_widget_name(widget.definition.path) or gallery.uploads is None or WRITE not in scopes:
         return None

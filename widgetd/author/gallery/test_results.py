@@ -59,7 +59,6 @@ def read_results(folder: Path = FOLDER) -> Sequence[TestResult]:
 
 
 def results_of(file: Path) -> list[TestResult]:
-    """Return the results of the tests of the widget in `file`, the failed ones first."""
     path = str(file.resolve())
     results = [one for one in read_results() if one.widget == path]
     return sorted(results, key=lambda one: one.outcome)

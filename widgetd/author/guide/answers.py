@@ -44,10 +44,11 @@ from widgetd.core.widget.actions import find_widget_actions
 from widgetd.core.widget.naming import JSX_SUFFIX, WIDGET_SUFFIX, tests_name
 from widgetd.core.widget.sidecar import SUFFIX
 from widgetd.core.widget.widget import Widget
-from widgetd.server.access.principal import Caller, PerAudience
+from widgetd.server.access.principal import Caller, PerAudience, Report
 from widgetd.server.catalog.registry import Registry
 from widgetd.server.mcp.builtin.consent import remove_actions
 from widgetd.server.mcp.builtin.table import ConsentQuestion, ToolContext
+from widgetd.server.progress import PROGRESS_LINE
 from widgetd.server.render.parts import JSON, PARTS
 from widgetd.server.render.result import Result, not_found, structured_result
 
@@ -383,7 +384,7 @@ def _draw_save(
     return parts
 
 
-async def run_tests(files: Mapping[str, bytes], owner: str) -> None:
+async def run_tests(files: Mapping[str, bytes], owner: str, report: Report) -> None:
     """Run the tests among `files` in a process and a folder of their own.
 
     Raises:
@@ -412,6 +413,8 @@ async def run_tests(files: Mapping[str, bytes], owner: str) -> None:
                 with anyio.move_on_after(LIMITS.tests_s):
                     async for chunk in stdout:
                         output = (output + chunk)[-LIMITS.test_output_bytes :]
+                        for done, total in PROGRESS_LINE.findall(chunk.decode(errors="replace")):
+                            await report(int(done), int(total), "tests")
                     code = await process.wait()
             finally:
                 # With the browser that it may have started.
@@ -419,11 +422,11 @@ async def run_tests(files: Mapping[str, bytes], owner: str) -> None:
             tasks.cancel_scope.cancel()
     if code == 0:
         return
-    shown = output.decode(errors="replace")
+    shown = PROGRESS_LINE.sub("", output.decode(errors="replace"))
     if code is None or code < 0:
         shown = "they take too long, or too much memory"
-    report = shown.replace(f"{folder}/", "").strip()[-LIMITS.test_report_chars :]
-    raise CallError("W1122", f"its tests do not pass, so nothing was saved: {report}", path="tests")
+    shown = shown.replace(f"{folder}/", "").strip()[-LIMITS.test_report_chars :]
+    raise CallError("W1122", f"its tests do not pass, so nothing was saved: {shown}", path="tests")
 
 
 async def save_widget(context: ToolContext[AuthorServices], arguments: Mapping[str, Any]) -> Result:
@@ -445,7 +448,8 @@ async def save_widget(context: ToolContext[AuthorServices], arguments: Mapping[s
     tests = arguments["tests"].encode()
     principal = context.caller.principal
     has_tests = tests and is_widget_name(file)
-    run = partial(run_tests, {**files, tests_name(file): tests}, principal.name)
+    tested = {**files, tests_name(file): tests}
+    run = partial(run_tests, tested, principal.name, context.caller.report)
     try:
         tool = await services.uploads.save(
             principal,

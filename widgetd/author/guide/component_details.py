@@ -305,7 +305,6 @@ def _describe_value(document: SchemaDocument, part: Mapping[str, Any]) -> dict[s
 
 
 def _name_kinds(objects: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return a name for each alternative: its `type`, else the field that no other one has."""
     names = []
     for one in objects:
         own = one["properties"]

@@ -84,7 +84,6 @@ def list_choices(component: Component) -> Mapping[str, tuple[Any, ...]]:
 
 @cache
 def build_sheet(type_: str) -> Mapping[str, Any]:
-    """Return the tree of a component's sheet: the component, then each value of each choice."""
     component = load_vocabulary().components[type_]
     plain = _build_specimen(component)
     rows: dict[str, list[tuple[Any, str]]] = {}

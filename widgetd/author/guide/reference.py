@@ -126,7 +126,6 @@ class ReferenceEntry:
     is_property: bool = False
 
     def weighted_kind(self, query: frozenset[str]) -> str:
-        """Return its key in `WEIGHTS`; pages and whole components come before properties."""
         if not self.is_property:
             return self.kind
         is_named = not query.isdisjoint(_words(self.title.rpartition(".")[2]))
@@ -349,7 +348,6 @@ def _texts_of_widget(widget: Widget) -> Iterator[tuple[int, str]]:
 
 
 def _example(widget: Widget, types: Iterable[str]) -> ReferenceEntry:
-    """Return a component of one of these types as the author wrote it, else the beginning."""
     is_view = widget.source == "view"
     source = widget.definition.view if is_view else widget.definition.template
     mark = "<{}" if is_view else '"{}"'

@@ -110,7 +110,6 @@ def _own_arguments(pytest_arguments: Sequence[str]) -> Sequence[str]:
 
 
 def run_on_saves(paths: Sequence[str], pytest_arguments: Sequence[str], *, host: str) -> int:
-    """Run the tests of `paths`, and after each save those that it affects, until interrupted."""
     arguments = ["--host", host, *pytest_arguments]
     anyio.run(partial(_watch, [Path(one) for one in paths], arguments))
     return 0

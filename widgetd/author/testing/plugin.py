@@ -69,7 +69,6 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_runtest_makereport(
     item: pytest.Item,
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Attach the details of a widget's test, which a process of xdist passes on with its report."""
     report = yield
     if isinstance(item, WidgetItem):
         vars(report)["widgetd"] = item.details
@@ -88,7 +87,6 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collect_directory(path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-    """With `--every-widget`, return a folder of which pytest imports no `__init__.py`."""
     if not parent.config.getoption("--every-widget"):
         return None
     folder: pytest.Collector = pytest.Dir.from_parent(parent, path=path)
@@ -120,7 +118,6 @@ class WidgetFile(pytest.File):
     """A widget, tested with its sample in each theme, or in each emulated host."""
 
     def collect(self) -> Iterable[pytest.Item]:
-        """Yield an item for each theme or host, and one for wishes, or one that fails."""
         folder = self.path.parent
         snapshot = self.config.stash[_RUNNER].server(folder).registry.current
         file = self.path.name

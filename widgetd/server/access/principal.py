@@ -7,7 +7,7 @@ has to know of hidden widgets.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Awaitable, Callable, Hashable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -232,6 +232,13 @@ class ClientInfo(NamedTuple):
 
 UNNAMED = ClientInfo()
 
+Report = Callable[[float, float, str], Awaitable[None]]
+"""Notifies a client of its call's progress: the steps done, the number of all, and the last."""
+
+
+async def report_nothing(_done: float, _total: float, _step: str) -> None: ...
+
+
 LINK_CLIENT = "widgetd-link"
 """Name of the page of a render, as a client."""
 
@@ -247,6 +254,7 @@ class Caller:
         prefix: The namespace before the path of our URIs, as this client knows them.
         profile: Requested by the address or a header. None without one.
         outer: The same client as seen by the widgets of another folder. None without one.
+        report: Reports progress to a client that asked for it.
     """
 
     snapshot: Snapshot
@@ -258,6 +266,7 @@ class Caller:
     prefix: str = ""
     profile: Profile | None = None
     outer: Caller | None = None
+    report: Report = report_nothing
 
 
 CALLER: ContextVar[Caller] = ContextVar("widgetd_caller")

@@ -21,7 +21,6 @@ def key_of(source: Source, sidecar: Source | None) -> str:
 def load_entry(
     entry: Entry | None, key: str, source: Source, sidecar: Source | None, load: Load
 ) -> Entry:
-    """Return the entry of a file. A broken file keeps the widget or theme of `entry`."""
     try:
         if source.path == THEME_FILE:
             return Entry(path=source.path, key=key, widget=None, theme=read_theme(source))

@@ -129,7 +129,6 @@ class Versions:
         return {path: key for path, key in stored.items() if path not in files}
 
     def recall(self, path: str) -> Pair | None:
-        """Return a file as it was last served, with its sidecar, or None if it is not stored."""
         key = self._refresh().files.get(path)
         return None if key is None else self.sources(path, key)
 

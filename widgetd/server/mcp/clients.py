@@ -67,7 +67,6 @@ class LegacyClient:
     _sending: bool = False
 
     def add(self, notice: Notice) -> bool:
-        """Queue `notice` and return whether the caller should start `send`."""
         if notice.tools:
             self._due["notifications/tools/list_changed", ""] = None
         if notice.resources:

@@ -131,11 +131,9 @@ class ToolListings:
         return widget.entry or self._admit(widget)
 
     def wants_headers(self, widget: Widget) -> bool:
-        """Return whether the schema asks clients to repeat arguments in HTTP headers."""
         return HEADER_ANNOTATION in self.entry(widget)
 
     def has_changed(self, before: Snapshot, after: Snapshot, change: Change) -> bool:
-        """Return whether clients with the list of `before` should fetch it again."""
         # Also announced if they are not listed: search finds them.
         if change.added or change.removed:
             return True

@@ -62,6 +62,7 @@ def middleware_of(server: Server, root: Root) -> sdk.Middleware:
         client = sdk.client_info(connection)
         profile = None if request is None else _profile_of(request)
         caller = caller_of(server, root, user, client, context.meta or {}, profile=profile)
+        caller = replace(caller, report=context.session.report_progress)
 
         async def answer(admitted: Caller) -> Any:
             if not server.standalone or method not in LISTS:

@@ -208,7 +208,6 @@ def _with_page_prefix(tool: Tool, prefix: str) -> Tool:
 
 
 def add_root(server: Server, mcp: FastMCP, provider: Provider) -> Root:
-    """Make `mcp` a root of `server`, for its clients to reach the widgets."""
     root = Root(mcp, provider)
     root.wrap(middleware_of(server, root))
     server.roots.append(root)
@@ -232,7 +231,6 @@ async def answer_call(
 def complete(
     server: Server, _reference: object, argument: CompletionArgument, _context: object
 ) -> list[str]:
-    """Complete `{tool}` in a resource's address by names with the typed beginning."""
     if argument.name != "tool":
         return []
     widgets = current_caller(server.registry).snapshot.widgets

@@ -129,7 +129,6 @@ class MountedProvider(Provider):
 
 
 def path_prefix(root: Provider, provider: Provider) -> str:
-    """Return the namespace in URIs from the mounts between `root` and `provider`: `ui/`."""
     return _path_prefix(root, provider) or ""
 
 
@@ -211,7 +210,6 @@ def host_check(app: Any) -> Callable[[Scope], Awaitable[bool]]:
 
 
 async def authenticate(auth: TokenVerifier, header: bytes) -> AuthenticatedUser | None:
-    """Return the user of an `Authorization` header's bearer token, as the HTTP layer does."""
     connection = SimpleNamespace(headers={"authorization": header.decode("latin-1")})
     result = await BearerAuthBackend(auth).authenticate(cast("Any", connection))
     return None if result is None else result[1]

@@ -68,7 +68,6 @@ class Audit(Observer):
         self._report(full)
 
     def on_call(self, call: CallRecord) -> None:
-        """Write a line about `call` after the event loop has sent its answer."""
         self._records.append(call)
         if len(self._records) == 1:
             asyncio.get_running_loop().call_soon(self._queue_records)

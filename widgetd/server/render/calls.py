@@ -302,7 +302,6 @@ class Renderer:
         return not all(audience.could_see(action.origin) for action in waiting.actions)
 
     async def hides_render(self, render_id: str, caller: Caller) -> bool:
-        """Return whether a stored render exists and is hidden from `caller`."""
         render = await self._store.renders.get(render_id)
         return render is not None and self._is_hidden(render, caller)
 
@@ -525,6 +524,5 @@ def check_client(widget: Widget, caller: Caller) -> None:
 
 
 def no_render(render_id: str) -> CallError:
-    """Return the error for an unknown, expired or hidden render (W2007)."""
     problem = f"there is no render '{render_id:.60}', or not any more; render the widget again"
     return CallError("W2007", problem, path="render_id")

@@ -281,7 +281,6 @@ def not_found(name: str, names: Iterable[str]) -> dict[str, Any]:
 def unknown_widget(
     name: str, widgets: Iterable[str], path: str = "name", *, similar: str = ""
 ) -> CallError:
-    """Return the error for an unknown widget (W2001), with the name that was likely meant."""
     names = tuple(widgets)
     # Only a misspelling beats the search: `flight_status` means a flight, not `ride_status`.
     near = nearest(name, names, MISSPELLING) or similar or nearest(name, names)

@@ -100,7 +100,6 @@ class SearchIndex(Generic[Document]):
         return self
 
     def scores(self, question: str) -> Mapping[str, float]:
-        """Return the scores of the matching documents by key, empty without a match."""
         query = self._read_question(question)
         terms = sorted((self._term(word) for word in query), key=lambda term: -term.most)
         shortest = _SATURATION * (1 - _LENGTH)

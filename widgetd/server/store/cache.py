@@ -137,7 +137,6 @@ class Renders:
         self._latest: tuple[bytes, StoredRender] | None = None
 
     async def put(self, render: StoredRender) -> None:
-        """Store `render`, unless its id is stored already. The size of its JSON counts."""
         await self._cache.put(render.id, render.json(), owner=render.owner)
 
     async def get(self, render_id: str) -> StoredRender | None:

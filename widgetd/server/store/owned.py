@@ -53,7 +53,6 @@ class OwnedEntries(Generic[T]):
     def put(
         self, key: str, value: T, *, owner: str, size_bytes: int, ttl_s: float | None = None
     ) -> None:
-        """Store a value as its owner's newest, for `ttl_s` if given. A key keeps its owner."""
         now = self.clock()
         # Otherwise a flood of requests for another's keys would move them into the share from which
         # values are dropped.
@@ -86,7 +85,6 @@ class OwnedEntries(Generic[T]):
         return self._shares[of].entries[key]
 
     def touch(self, key: str, size_bytes: int) -> None:
-        """Make a value its owner's newest, and update its size. Its expiry stays."""
         value = self.get(key)
         if value is not None:
             left_s = self._index[key][2] - self.clock()

@@ -57,7 +57,6 @@ class Waiters:
     async def wait(
         self, render_id: str, look: Look[T], *, timeout_s: float
     ) -> T | Literal["timeout", "draining"]:
-        """Return the first result of `look`, called now and after each notification."""
         deadline = anyio.current_time() + timeout_s
         while True:
             # Listen before looking, so the event covers additions in between.

@@ -129,7 +129,6 @@ class HttpServer(uvicorn.Server):
         self._after_start()
 
     async def main_loop(self) -> None:
-        """Tick until `end` is called. uvicorn would poll ten times a second."""
         while not await self.on_tick(0):
             with anyio.move_on_after(LIMITS.tick_s):
                 await self._ending.wait()

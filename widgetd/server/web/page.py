@@ -128,7 +128,6 @@ def status_of(code: str) -> int:
 
 
 def refusal(error: CallError) -> RefusedError:
-    """Return the answer to a request for `error`, and when to repeat it."""
     body = {"error": error.message, "code": error.code, "retryAfterS": error.retry_after_s}
     headers: dict[str, str] = {}
     if error.retry_after_s is not None:

@@ -21,7 +21,7 @@ from widgetd.server.catalog.registry import Registry
 from widgetd.server.mcp import sdk
 from widgetd.server.mcp.assembly import build
 from widgetd.server.mcp.builtin import CORE_TOOLS, OPERATE_TOOLS
-from widgetd.server.mcp.builtin.table import BuiltinTool, ToolContext
+from widgetd.server.mcp.builtin.table import CORE, BuiltinTool, ToolContext
 from widgetd.server.mcp.listing import Pages
 from widgetd.server.mcp.server import Server, ServerOptions
 from widgetd.server.render.result import Result, structured_result
@@ -178,3 +178,24 @@ async def test_waiting_tool_occupies_no_slot() -> None:
         tasks.cancel_scope.cancel()
 
     assert not other.is_error
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+async def test_client_that_asks_receives_the_progress_of_its_call(mode: Any) -> None:
+    async def work(context: ToolContext[None], _arguments: Mapping[str, Any]) -> Result:
+        await context.caller.report(1, 2, "First")
+        await context.caller.report(2, 2, "Second")
+        return structured_result({})
+
+    reports = []
+
+    async def note(progress: float, total: float | None, message: str | None) -> None:
+        reports.append((progress, total, message))
+
+    server = serving(replace(TELL, toolset=CORE, handler=work))
+    async with Client(sdk.lowlevel_of(server.mcp), mode=mode) as client:
+        silent = await client.call_tool("tell", {})
+        await client.call_tool("tell", {}, progress_callback=note)
+
+    assert not silent.is_error
+    assert reports == [(1, 2, "First"), (2, 2, "Second")]

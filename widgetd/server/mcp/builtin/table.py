@@ -288,7 +288,6 @@ class BuiltinTools(Mapping[str, BuiltinTool]):
     async def call(
         self, name: str, arguments: Mapping[str, Any], context: ToolContext[Any]
     ) -> Result:
-        """Check the arguments and answer. Errors are results, too."""
         tool = self._tools[name]
         try:
             checked = self.check(name, arguments, context)

@@ -189,7 +189,6 @@ class SharedCache:
         return True
 
     async def agree(self, key: str, value: bytes, *, owner: str) -> bytes:
-        """Store `value` on the server unless the key has a value. Return the key's value."""
         # A copy here may outlive a server that lost its data.
         copy = await self._local.get(key)
         if copy is not None:
