@@ -11,7 +11,7 @@ import shutil
 from base64 import b64encode
 from collections.abc import Awaitable, Callable
 from contextlib import ExitStack, suppress
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -274,9 +274,11 @@ class Chromium:
         try:
             while True:
                 await anyio.sleep(LIMITS.browser_poll_s)
-                for pid in self._drivers:
-                    if await SYSTEM.threads.run_blocking(PROCESSES.is_above, "browser", pid):
+                is_above = partial(PROCESSES.is_above, "browser")
+                for pid in tuple(self._drivers):
+                    if await SYSTEM.threads.run_blocking(is_above, pid):
                         end_tree(pid)
+                        await self.close()  # for a dead driver reports no end
                 if self.is_idle:
                     await self.close()
         finally:

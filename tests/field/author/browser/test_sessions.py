@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from widgetd.author.browser.session_tools import do_in_session
 from widgetd.author.browser.sessions import BrowserSessions
 from widgetd.author.browser.stage import Stage
 from widgetd.base.errors import CallError
+from widgetd.base.processes import PROCESSES
 from widgetd.server.access.principal import Caller, Principal
 
 pytestmark = needs_browser
@@ -318,6 +320,34 @@ async def test_killed_browser_or_driver_is_reported_and_the_next_start_works(
 
     assert error is not None
     assert error.code == "W4003"
+
+
+FILL = """() => {
+  window.held = Array.from({ length: 16 }, () => new Uint8Array(64 * 2 ** 20).fill(1));
+}"""
+"""Fills 1 GiB of memory."""
+
+
+async def test_browser_above_its_memory_is_ended_and_the_next_start_works(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limits = replace(PROCESSES.limits["browser"], resident_bytes=1000 * 2**20)
+    monkeypatch.setattr(PROCESSES, "limits", {**PROCESSES.limits, "browser": limits})
+    async with sessions_over(tmp_path) as sessions, anyio.create_task_group() as tasks:
+        tasks.start_soon(sessions.chromium.run)
+        session = await started(sessions)
+        with suppress(Exception):  # the browser may end before it answers
+            await session.stage.page.evaluate(FILL)
+        await until(
+            lambda: not sessions.chromium.is_running(session.stage.context.browser), seconds=60
+        )
+        with pytest.raises(CallError) as raised:
+            sessions.get(session.id, "")
+        again = await started(sessions)
+        tasks.cancel_scope.cancel()
+
+    assert raised.value.code == "W4003"
+    assert again.id != session.id
 
 
 async def test_failed_start_leaves_nothing_open(tmp_path: Path) -> None:
