@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import anyio
 import httpx2
 import pytest
-from mcp.shared.dispatcher import ProgressFnT
 from mcp_types import BlobResourceContents, ImageContent
 
 from tests.field.pictures.png import size_of
@@ -42,11 +41,9 @@ PALE = json.dumps(
 )
 
 
-async def take(
-    client: Connection, note: ProgressFnT | None = None, **arguments: Any
-) -> tuple[bytes, dict[str, Any]]:
+async def take(client: Connection, **arguments: Any) -> tuple[bytes, dict[str, Any]]:
     with anyio.fail_after(60):
-        result = await client.client.call_tool("take_picture", arguments, progress_callback=note)
+        result = await client.client.call_tool("take_picture", arguments)
     assert not result.is_error, result.content
     image, _ = result.content
     assert isinstance(image, ImageContent)
@@ -69,11 +66,6 @@ async def error_of(client: Connection, **arguments: Any) -> tuple[str, str]:
 async def test_agent_sees_pictures_of_a_widget_a_part_a_render_and_all_widgets(
     tmp_path: Path,
 ) -> None:
-    reports = []
-
-    async def note(progress: float, total: float | None, message: str | None) -> None:
-        reports.append((progress, total, message))
-
     (tmp_path / "Pale.widget").write_text(widget_file("Pale", template=PALE))
     (tmp_path / "Greeting.widget").write_text(widget_file("Greeting"))
     with anyio.fail_after(100):
@@ -90,7 +82,7 @@ async def test_agent_sees_pictures_of_a_widget_a_part_a_render_and_all_widgets(
             render_id = dict(result.meta or {})["widgetd/render"]["id"]
             shot, _ = await take(client, render_id=render_id)
             called, _ = await take(client, names=["greeting"], arguments={"who": "Ada"})
-            _, sheet = await take(client, note)
+            _, sheet = await take(client)
             codes = [
                 await error_of(client, names=["greting"]),
                 await error_of(client, names=["greeting"], state="smaple"),
@@ -111,7 +103,6 @@ async def test_agent_sees_pictures_of_a_widget_a_part_a_render_and_all_widgets(
     assert shot == called
     assert sheet["width"] < 1280, "two widgets fill two of three columns"
     assert sheet["height"] < 800
-    assert reports == [(1, 2, "greeting"), (2, 2, "pale")]
     assert sheet["overflow"] == ["pale: Box by 83 px"]
     assert codes == [
         ("W2001", "name"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -42,6 +43,9 @@ class BlankCamera(Camera):
         self.drawn.append(owner)
         return Picture(content=b"blank", format="png", width=1, height=1)
 
+    async def _lay_out(self, pictures: Iterable[tuple[str, Picture]], **_layout: Any) -> Picture:
+        return next(picture for _, picture in pictures)
+
 
 async def take_picture(server: Server, owner: str, width: int) -> None:
     caller = Caller(snapshot=server.registry.current, principal=Principal(name=owner))
@@ -80,3 +84,24 @@ async def test_pictures_of_one_principal_displace_none_of_another(take: Any) -> 
     # Also the last, which is drawn already
     assert camera.charged == [("ann", 4), *[("bob", 4)] * (2 * MOST - 1), ("ann", 4)]
     assert camera.drawn == ["ann", *["bob"] * (2 * MOST - 1)]
+
+
+async def test_client_that_asks_hears_of_each_picture_of_a_sheet() -> None:
+    reports = []
+
+    async def note(done: float, total: float | None, word: str | None) -> None:
+        reports.append((done, total, word))
+
+    camera = BlankCamera()
+    options = ServerOptions(
+        builtin=(*CORE_TOOLS, *pictures.TOOLS),
+        toolsets=("pictures",),
+        services={"pictures": camera},
+    )
+    served = snapshot_of(build_widget(), build_widget("Pale"))
+    server = build(Registry(served), local_store(), options)
+    caller = Caller(snapshot=served, report=note)
+    result = await server.call("take_picture", {"names": ["greeting", "pale"]}, caller)
+
+    assert not result.is_error, result.content
+    assert reports == [(1, 2, "greeting"), (2, 2, "pale")]
