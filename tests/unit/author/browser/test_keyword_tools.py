@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
+from tests.support.widgets import snapshot_of
 from widgetd.author.browser.keywords import KEYWORDS, Keyword
 from widgetd.author.browser.toolset import KEYWORD_PREFIX, keyword_tools
 from widgetd.base.errors import CallError
-from widgetd.server.access.principal import Principal
+from widgetd.server.access.principal import Caller, Principal
 from widgetd.server.mcp.builtin.table import BuiltinTools
 
 VALUES: dict[str, Any] = {
@@ -45,7 +46,7 @@ class FakeSessions:
     def get(self, _session_id: str, _owner: str) -> Any:
         return SimpleNamespace(stage=SimpleNamespace(seq=0, events=[]))
 
-    async def do(self, _session: object, steps: list[Any], _timeout_s: float) -> None:
+    async def do(self, _session: object, steps: list[Any], *_limits: object) -> None:
         self.steps += steps
         raise CallError("W4003", "the browser ended")
 
@@ -53,7 +54,7 @@ class FakeSessions:
 async def parse_call(slug: str, **arguments: Any) -> dict[str, Any]:
     """Call a keyword's tool, and return the arguments that its keyword is done with."""
     tools = BuiltinTools(keyword_tools(["all"]), frozenset({"sessions"}))
-    sessions, caller = FakeSessions(), SimpleNamespace(principal=Principal())
+    sessions, caller = FakeSessions(), Caller(snapshot=snapshot_of(), principal=Principal())
     context: Any = SimpleNamespace(services=sessions, caller=caller, of=lambda _name: context)
     result = await tools.call(KEYWORD_PREFIX + slug, {"session_id": "s_1", **arguments}, context)
 
