@@ -62,8 +62,8 @@ CAPS = {
     "core": 22_000,  # 22_000
     "server": 17_765,  # 17_000
     "shell": 4_515,  # 4_300
-    "upstreams": 4_185,  # 3_900
-    "author": 13_515,  # 10_300
+    "upstreams": 4_141,  # 3_900
+    "author": 13_490,  # 10_300
     "chat": 2_420,  # 2_300
 }
 """Most lines of each wing, without comments. A cap may only fall; beside it stands its aim.
@@ -72,7 +72,7 @@ A change that needs more lines removes others first, in its own wing or in a fea
 worth them. The aim of the package is 63,000.
 """
 
-PACKAGE_CAP = 67_670
+PACKAGE_CAP = 67_600
 
 
 def test_no_wing_grows_beyond_its_cap(package_modules: list[Module]) -> None:

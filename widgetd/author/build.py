@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from widgetd.author.browser.camera import Camera
 from widgetd.author.browser.chromium import NICENESS, Chromium, demand_browser
@@ -31,12 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuthorParts(Services):
-    """The services that the settings ask for.
-
-    Attributes:
-        tools: Those of toolsets, by toolset.
-        running: What they do beside the server.
-    """
+    """The services of the enabled toolsets, by toolset, with their tasks and the gallery."""
 
     tools: Mapping[str, Any]
     running: Sequence[Task]
@@ -57,8 +52,15 @@ class AuthorParts(Services):
         return gallery_routes(self.gallery, guard)
 
 
+class _Shared(TypedDict):
+    drafts: Drafts
+    uploads: Uploads | None
+    camera: Camera
+    history: History
+
+
 def build_parts(options: AuthorOptions, host: WingHost) -> AuthorParts:
-    """Build what the settings ask for; the browser starts at its first use.
+    """Build what the settings ask for. The browser starts at its first use.
 
     Raises:
         ConfigError: Playwright or a Chromium is missing for a toolset (W0011).
@@ -98,18 +100,15 @@ def build_parts(options: AuthorOptions, host: WingHost) -> AuthorParts:
         strict=options.strict,
         check_widget=host.rules(strict=options.strict),
     )
+    shared = _Shared(drafts=drafts, uploads=uploads, camera=camera, history=history)
     if "author" in options.toolset:
-        tools["author"] = _build_services(
-            options, host, drafts=drafts, uploads=uploads, camera=camera, history=history
-        )
+        tools["author"] = _build_services(options, host, shared)
     if options.gallery or "author" in options.toolset:
         # Only these read earlier versions, and each version takes memory.
         tasks.append(partial(history.follow, host.server.registry))
     gallery = None
     if host.url and (options.gallery or options.chat):
-        gallery = _build_gallery(
-            options, host, drafts=drafts, uploads=uploads, camera=camera, history=history
-        )
+        gallery = _build_gallery(options, host, shared)
     return AuthorParts(tools=tools, running=tasks, gallery=gallery)
 
 
@@ -125,15 +124,7 @@ def _build_uploads(host: WingHost) -> Uploads:
     )
 
 
-def _build_services(
-    options: AuthorOptions,
-    host: WingHost,
-    *,
-    drafts: Drafts,
-    uploads: Uploads | None,
-    camera: Camera,
-    history: History,
-) -> AuthorServices:
+def _build_services(options: AuthorOptions, host: WingHost, shared: _Shared) -> AuthorServices:
     # Imported late: a gallery does without.
     from widgetd.author.guide.answers import AuthorServices  # noqa: PLC0415
     from widgetd.author.guide.component_details import Examples  # noqa: PLC0415
@@ -146,39 +137,25 @@ def _build_services(
         return ""
 
     return AuthorServices(
-        drafts=drafts,
+        **shared,
         reference=Reference(host.setting_texts),
         examples=PerAudience(lambda _: Examples()),
         text_of=read_text,
-        camera=camera,
-        uploads=uploads,
         registry=host.server.registry,
-        history=history,
         image_origins=options.image_origin,
         pages=options.gallery,
     )
 
 
-def _build_gallery(
-    options: AuthorOptions,
-    host: WingHost,
-    *,
-    drafts: Drafts,
-    uploads: Uploads | None,
-    camera: Camera,
-    history: History,
-) -> Gallery:
+def _build_gallery(options: AuthorOptions, host: WingHost, shared: _Shared) -> Gallery:
     # Imported late: most authors' daemons have no gallery.
     from widgetd.author.gallery.gallery import Gallery  # noqa: PLC0415
     from widgetd.author.gallery.problems import Problems  # noqa: PLC0415
 
     return Gallery(
+        **shared,
         server=host.server,
         folder=host.folder,
-        uploads=uploads,
-        history=history,
-        camera=camera,
-        drafts=None if uploads is None else drafts,
         url=host.url,
         image_origins=options.image_origin,
         sample_images=options.sample_images,

@@ -47,7 +47,7 @@ def check(
         json: Print a JSON array.
         github: Print annotations for a pull request.
         strict: Count warnings as faults.
-        against: A git revision or a folder; report breaking changes since then.
+        against: A git revision or a folder. Report breaking changes since then.
     """
     from widgetd.core.checks import report
 
@@ -110,7 +110,7 @@ def check_paths(
     A sidecar stands for its widget. `against` is a git revision or a folder to compare with.
 
     Raises:
-        ConfigError: There is no folder or widget at one of the paths, or nothing at `against`.
+        ConfigError: There is no folder or widget at a path, or nothing at `against`.
     """
     from widgetd.base.files.folder import open_folder
     from widgetd.base.files.source import escape_path, read
@@ -120,7 +120,7 @@ def check_paths(
     from widgetd.server.search.search import Search
     from widgetd.server.search.wishes import check_wishes
 
-    found: list[Finding] = []
+    all_findings: list[Finding] = []
     contents: dict[str, str] = {}
     files, tokens, most_bytes = 0, 0, Limits().file_bytes
     for path in paths:
@@ -138,7 +138,7 @@ def check_paths(
             raise ConfigError("W0003", problem, "name a .widget file, or a folder", exit_code=3)
         files += len(entries)
         served = snapshot.widgets.values()
-        tokens += sum(tokens_of_tool(one) for one in served if one.definition.path in entries)
+        tokens += sum(tokens_of_tool(w) for w in served if w.definition.path in entries)
         for file in entries:
             if file in snapshot.faults:
                 further = snapshot.entries[file].further_faults
@@ -154,14 +154,14 @@ def check_paths(
         broken = _check_breaking_changes(entries, folder, only, against) if against else ()
         with open_folder(folder) as root:
             for finding in chain(own, theme, stray, wishes, broken):
-                shown = escape_path(str(folder / finding.path))
-                found.append(replace(finding, path=shown))
-                if shown not in contents:
+                display_path = escape_path(str(folder / finding.path))
+                all_findings.append(replace(finding, path=display_path))
+                if display_path not in contents:
                     # As the daemon reads it: whole, at most as long as a widget, and in the folder.
                     with suppress(OSError, WidgetError):
                         source = read(root, finding.path, limit_bytes=most_bytes, quiet_ms=0)
-                        contents[shown] = source.content.decode(errors="replace")
-    return CheckReport(findings=tuple(found), contents=contents, files=files, tokens=tokens)
+                        contents[display_path] = source.content.decode(errors="replace")
+    return CheckReport(findings=tuple(all_findings), contents=contents, files=files, tokens=tokens)
 
 
 def _scan_folder(
@@ -192,8 +192,8 @@ def _scan_folder(
         from widgetd.upstreams.declarations import read_file
 
         upstreams = {
-            name: frozenset(one.table.action_rules)
-            for name, one in read_file(settings.upstreams).declarations.items()
+            name: frozenset(declaration.table.action_rules)
+            for name, declaration in read_file(settings.upstreams).declarations.items()
         }
     check_widget = configure_rules(settings, strict=strict, upstreams=upstreams)
 
@@ -229,8 +229,8 @@ def _check_stray_files(folder: Path, widgets: Collection[str]) -> Iterator[Findi
 
     with open_folder(folder) as root:
         paths = sorted(walk(root, "", (SUFFIX, ".json", ".jsx")).files)
-        found = find_stray_sidecars({*paths, *widgets})
-        strays = {finding.path: finding for finding in found}
+        findings = find_stray_sidecars({*paths, *widgets})
+        strays = {finding.path: finding for finding in findings}
         for path in paths:
             stem = path.rpartition(".")[0]
             widget = stem.removesuffix(WIDGET_SUFFIX) + WIDGET_SUFFIX

@@ -1,4 +1,4 @@
-"""Commands that inspect widgets without serving them: list, render, mock."""
+"""Commands for inspecting widgets without serving them: list, render, mock."""
 
 from __future__ import annotations
 

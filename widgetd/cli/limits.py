@@ -11,8 +11,8 @@ class CliLimits:
     """Timeouts and periods of commands.
 
     Attributes:
-        status_s: Time for daemons to answer `widgetd status`; 2 s with the start of the command.
-        record_bytes: Size of a daemon's answer, and of the record of one that runs.
+        status_s: Time for daemons to answer `widgetd status`, 2 s with the start of the command.
+        record_bytes: Size of a daemon's answer, and of the record of a running daemon.
         own_folder_s: Period of looking for ./widgets while `dev` shows the bundled examples.
         rollback_s: Time for a running daemon to take up a rollback.
         rollback_poll_s: Period of looking whether it did.

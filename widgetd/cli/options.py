@@ -1,4 +1,4 @@
-"""The flags of `serve` and `dev`, one for each setting."""
+"""The flags of `serve` and `dev`, for each setting."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def settle_flags(
     fixed: Mapping[str, object] = MappingProxyType({}),
     config: Path | None = None,
 ) -> Settled:
-    """Settle all settings from flags, environment and the settings file; `fixed` wins over all."""
+    """Settle all settings from flags, environment and the settings file. `fixed` wins over all."""
     # A flag may hold several words with commas, as a variable does.
     words = {
         name: ",".join(value) if isinstance(value, list) else value

@@ -1,4 +1,4 @@
-"""`widgetd rollback`: list the generations that a folder served, and go back to one."""
+"""`widgetd rollback`: list the served generations of a folder, and go back to any."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def rollback(
 ) -> None:
     """Serve an earlier generation of DIR, until the next change in the folder.
 
-    A running daemon follows within seconds; without one, the next start does.
+    A running daemon follows within seconds, else the next start does.
 
     Args:
         to: The generation, or its first letters. Default: the one before that is served.

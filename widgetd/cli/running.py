@@ -17,11 +17,11 @@ from widgetd.cli.limits import LIMITS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunningDaemon:
-    """A daemon that listens on this machine.
+    """A listening daemon on this machine.
 
     Attributes:
         url: Its address for clients here, without a path.
-        folder: The folder that it serves, or begins to serve once it exists.
+        folder: The folder to serve, now or once it exists.
         gallery: Whether it shows a page of each widget.
     """
 

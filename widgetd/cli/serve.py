@@ -1,4 +1,4 @@
-"""Commands that run a daemon, and check first what it would do."""
+"""Commands for running a daemon, with a check beforehand."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def settle_dev(dir: Path | None, flags: Flags, **fixed: bool) -> Settings:  # ty
     try:
         demand_browser("pictures")
     except ConfigError as error:
-        toolsets = tuple(one for one in DEV_TOOLSETS if one != "pictures")
+        toolsets = tuple(name for name in DEV_TOOLSETS if name != "pictures")
         if settled.origins["toolset"] == "default":
             print(f"widgetd: {error}; until then there are none", file=sys.stderr)
     try:
@@ -107,7 +107,7 @@ def _run_dev(settings: Settings) -> None:
     _run(settings, readable=True, awaited=awaited)
     if awaited is not None and awaited.is_dir() and settings.transport != "stdio":
         print(f"widgetd: {awaited} is there now", file=sys.stderr, flush=True)
-        # A new process image: sockets, threads and caches of the old one are gone.
+        # A new process image: sockets, threads and caches of the old image are gone.
         os.execv(sys.executable, sys.orig_argv)  # noqa: S606 - the same command, without a shell
 
 
@@ -126,15 +126,15 @@ def _run(settings: Settings, *, readable: bool | None = None, awaited: Path | No
     log = LogRing() if "operate" in settings.toolset else None
     lines = telemetry.configure(settings.log_level, readable=readable, also=log)
     loading = build_loader(settings, folder, WINGS)
-    prove, known = loading.loader.prove, loading.loader.proof_count
+    prove, proof_count = loading.loader.prove, loading.loader.proof_count
 
     with (
         ExitStack() as running,
-        proving_in_parallel(folder, prove, proof_count=known) as proofs,
+        proving_in_parallel(folder, prove, proof_count=proof_count) as proofs,
     ):
         # Processes fork only from a process without threads.
         running.enter_context(lines.running())
-        # This import takes half of a start; meanwhile child processes prove the folder.
+        # This import takes half of a start. Meanwhile child processes prove the folder.
         defer_model_builds()
         from widgetd.daemon.serve import serve as serve_folder
 
@@ -194,8 +194,8 @@ def _print_welcome(folder: Path, settings: Settings, url: str, widgets: int) -> 
         print(f"Talk to an agent:  {url.removesuffix('/mcp')}/chat")
     # With JWTs, a host logs in by itself.
     token = settings.generated_token or ("TOKEN" if settings.token_file else "")
-    shown = snippet("claude-code", url, "" if settings.jwt_jwks else token)
-    print(f"Connect a client:  {shown}", flush=True)
+    command = snippet("claude-code", url, "" if settings.jwt_jwks else token)
+    print(f"Connect a client:  {command}", flush=True)
 
 
 def _report_check(settled: Settled) -> None:
@@ -231,7 +231,7 @@ def _check_startup(settings: Settings) -> None:
     for written in (settings.audit, settings.state_dir):
         if written is None:
             continue
-        # The path, or the nearest folder above it that exists.
+        # The path, or the nearest existing folder above it.
         existing = next(path for path in (written, *written.absolute().parents) if path.exists())
         if not os.access(existing, os.W_OK):
             problem = f"{written} cannot be written"

@@ -1,4 +1,4 @@
-"""The command line as commands of wings see it; see `widgetd.server.command.CommandLine`."""
+"""The command line as commands of wings see it. See `widgetd.server.command.CommandLine`."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def setting_groups() -> Mapping[str, Mapping[str, str]]:
 def settings_schema() -> dict[str, Any]:
     schema = Settings.model_json_schema()
     for name, part in schema["properties"].items():
-        # A list of words may be written as one text with commas.
+        # A list of words may be written as a text with commas.
         if part.get("type") == "array":
             schema["properties"][name] = {"anyOf": [part, {"type": "string"}]} | {
                 key: part.pop(key) for key in ("default", "description") if key in part

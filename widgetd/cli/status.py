@@ -42,7 +42,7 @@ def status(
         url: Its address, as http://127.0.0.1:8787. Default: your daemons on this machine, else
             the address of the settings.
         usage: Report from the audit file instead: the most used, the failing, the slow widgets.
-        audit: The audit file; by default that of `serve`.
+        audit: The audit file, by default that of `serve`.
         json: Print JSON: the daemon's own answer, or the rows of the report.
     """
     if usage is not None:

@@ -25,37 +25,37 @@ def describe_usage_error(error: CycloptsError) -> str:
     command = " ".join(["widgetd", *(error.command_chain or ())])
     listed = f"`{command} --help` lists what there is"
     argument, token = error.argument, getattr(error, "token", None)
-    shown = getattr(error, "keyword", None) or (token.keyword if token else None)
-    shown = shown or (argument.name.lstrip("-").upper() if argument else command)
+    subject = getattr(error, "keyword", None) or (token.keyword if token else None)
+    subject = subject or (argument.name.lstrip("-").upper() if argument else command)
     match error:
         case UnknownCommandError():
             word = (error.unused_tokens or [""])[0]
-            names = [one for one in error.app or () if not one.startswith("-")]
+            names = [part for part in error.app or () if not part.startswith("-")]
             problem = f"there is no command '{word}'"
             return f"{problem}; {did_you_mean(word, names, listed)} [{UNKNOWN}]"
         case UnknownOptionError():
             option = (error.token.keyword or error.token.value).partition("=")[0]
-            names = [one for known in error.argument_collection for one in known.names]
+            names = [name for argument in error.argument_collection for name in argument.names]
             problem = f"`{command}` has no option {option}"
             return f"{problem}; {did_you_mean(option, names, listed)} [{UNKNOWN}]"
         case UnusedCliTokensError():
             words = " ".join(error.unused_tokens or ())
             return f"`{command}` takes no further '{words}'; {listed} [{UNKNOWN}]"
         case MissingArgumentError():
-            what = f"{shown} needs a value" if error.keyword else f"{shown} is missing"
+            what = f"{subject} needs a value" if error.keyword else f"{subject} is missing"
             return f"{what}; {listed} [{UNUSABLE}]"
         case RepeatArgumentError():
-            return f"{shown} is written more than once; write it once [{UNUSABLE}]"
+            return f"{subject} is written more than once; write it once [{UNUSABLE}]"
         case CoercionError() if error.token is not None:
-            choices = [one for one in get_args(error.target_type) if isinstance(one, str)]
+            choices = [choice for choice in get_args(error.target_type) if isinstance(choice, str)]
             kind = f"{getattr(error.target_type, '__name__', '')}_parsing"
             value = error.token.value
             advice = did_you_mean(
                 value, choices, f"write {', '.join(choices) or EXPECTED.get(kind, 'another value')}"
             )
-            return f"{shown} cannot be '{value}'; {advice} [{UNUSABLE}]"
+            return f"{subject} cannot be '{value}'; {advice} [{UNUSABLE}]"
         case ValidationError() if argument is not None:
-            value = " ".join(one.value for one in argument.tokens)
+            value = " ".join(part.value for part in argument.tokens)
             return f"{argument.name} cannot be {value}; write 1 or more [{UNUSABLE}]"
         case _:
             return f"`{command}` cannot be read as it is written; {listed} [{UNUSABLE}]"

@@ -1,7 +1,7 @@
-"""Announcements of MCP servers: that a resource or the list of tools changed.
+"""Announcements of MCP servers: a changed resource or list of tools.
 
-A modern server sends them to subscribers. A server of the legacy era sends messages to its client,
-which passes them on by the URI of the resource.
+A modern server sends them to subscribers. A server of the legacy era sends messages to its client.
+The client passes them on by the URI of the resource.
 """
 
 from __future__ import annotations
@@ -28,7 +28,6 @@ class ResourceListeners:
 
     @contextmanager
     def adding(self, uri: str, notify: Notify) -> Iterator[None]:
-        """Call `notify` at each announcement during the block."""
         self._by_uri.setdefault(uri, []).append(notify)
         try:
             yield
@@ -38,13 +37,12 @@ class ResourceListeners:
                 del self._by_uri[uri]
 
     def notify(self, uri: str) -> None:
-        """Pass on the announcement of a server of the legacy era."""
         for notify in self._by_uri.get(uri, ()):
             notify()
 
 
 async def follow_tools(client: Client[Any], notify: Notify) -> bool:
-    """Call `notify` at each change of the tools; return whether the connection was lost."""
+    """Call `notify` at each change of the tools. Return whether the connection was lost."""
     return await _follow(client, notify, tools_list_changed=True)
 
 

@@ -71,7 +71,7 @@ class UpstreamAnswer:
 
 
 def words_for_people(result: Any) -> str:
-    """Return the text of a result that the upstream addresses to users; empty without any.
+    """Return the text that a result addresses to users, or an empty text.
 
     Source: MCP, "Annotations": `audience`.
     """
@@ -113,7 +113,7 @@ def _to_json_answer(value: Any, upstream: str) -> UpstreamAnswer:
 def drop_blocks(result: dict[str, Any]) -> None:
     """Replace too many blocks of a result's JSON by their number, for `check_blocks`.
 
-    The SDK builds each in the event loop, which takes 1.5 s for those that fit into 8 MiB.
+    The SDK builds each in the event loop: 1.5 s for 8 MiB of blocks.
     """
     content, meta = result.get("content"), result.get("_meta")
     if isinstance(meta, dict):
@@ -123,7 +123,7 @@ def drop_blocks(result: dict[str, Any]) -> None:
 
 
 def check_blocks(result: Any, upstream: str, most: int = LIMITS.answer_blocks) -> None:
-    """Require that a result has at most `most` blocks.
+    """Limit a result to `most` blocks.
 
     Raises:
         CallError: It has more (W5016).
@@ -157,9 +157,9 @@ def to_blocks(result: Any, upstream: str) -> UpstreamAnswer:
         if (data := getattr(inner, "data", getattr(inner, "blob", None))) is not None:
             content = _decode(data, upstream)
             image = to_data_uri(content) if len(content) <= IMAGES.image_bytes else b""
-            shown = image.decode() if image and len(image) <= left else None
-            left -= len(shown or "")
-            read |= {"bytes": len(content), "data_url": shown}
+            data_url = image.decode() if image and len(image) <= left else None
+            left -= len(data_url or "")
+            read |= {"bytes": len(content), "data_url": data_url}
         blocks.append(read)
     value = None
     with suppress(CallError):
@@ -168,9 +168,8 @@ def to_blocks(result: Any, upstream: str) -> UpstreamAnswer:
 
 
 def content_size(result: Any) -> int:
-    """Return the size of a result's texts and encoded pictures, in characters."""
     inner = (getattr(block, "resource", block) for block in result.content)
-    parts = (getattr(one, name, None) for one in inner for name in ("text", "data", "blob"))
+    parts = (getattr(block, name, None) for block in inner for name in ("text", "data", "blob"))
     return sum(len(part) for part in parts if isinstance(part, str))
 
 
@@ -183,7 +182,6 @@ def words_of(result: Any) -> str:
 
 
 def words_of_body(content: bytes, media_type: str) -> str:
-    """Return the sentences of a service's problem; empty if it has none or is large."""
     if len(content) > LIMITS.loop_bytes:
         return ""
     if media_type.startswith("text/plain"):
@@ -206,12 +204,10 @@ def _problem_texts(value: Any, depth: int = 4) -> Iterator[str]:
 
 
 def too_large_error(upstream: str) -> CallError:
-    """Return the error for an answer above the limits (W5008)."""
     return CallError("W5008", f"the answer of the upstream '{upstream}' is larger than 8 MiB")
 
 
 def malformed_error(upstream: str, problem: str) -> CallError:
-    """Return the error for an answer that MCP does not allow (W5020)."""
     return CallError(
         "W5020", f"the answer of the upstream '{upstream}' is not valid MCP: {problem}"
     )
@@ -225,7 +221,7 @@ def _from_blocks(blocks: list[Any], upstream: str) -> UpstreamAnswer:
         if not texts and isinstance(data, str):
             kind = getattr(inner, "mime_type", "") or "application/octet-stream"
             return UpstreamAnswer(kind="binary", content=_decode(data, upstream), mime_type=kind)
-    # JSON may hold half a character, which no text can be sent with.
+    # JSON may hold half a character, and no such text can be sent.
     text = "\n".join(texts).encode("utf-8", "replace")
     try:
         parse_json(text)
@@ -243,7 +239,7 @@ def _decode(data: str, upstream: str) -> bytes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PagedAnswer:
-    """An answer that is read page by page; put together, the pages are its content.
+    """An answer in pages. Put together, the pages are its content.
 
     Attributes:
         edges: Offsets at which a page best ends, ascending: between the elements of the outermost
@@ -270,9 +266,9 @@ class PagedAnswer:
         return len(self.answer.content) + len(self.edges) * self.edges.itemsize
 
     def page(self, start: int, most_bytes: int) -> bytes:
-        """Return the page of at most `most_bytes` that begins at `start`.
+        """Return the page of at most `most_bytes` from `start`.
 
-        It ends at an edge if there is one, else between two characters, up to 3 bytes late.
+        It ends at an edge if it can, else between two characters, up to 3 bytes late.
         """
         content, end = self.answer.content, start + most_bytes
         if end >= len(content):
@@ -302,7 +298,7 @@ def _edges(answer: UpstreamAnswer) -> Iterator[int]:
 
 
 class PagedAnswers:
-    """Answers that are being read page by page: each owner's newest that fit, for a while."""
+    """Answers in pages: each owner's newest that fit, for a while."""
 
     def __init__(self, clock: Clock) -> None:
         self._answers: OwnedEntries[PagedAnswer] = OwnedEntries(
@@ -332,5 +328,4 @@ class PagedAnswers:
 
 
 def encode_page(page: bytes, kind: str) -> str:
-    """Return a page as it is sent: text, or binary content as base64."""
     return base64.b64encode(page).decode() if kind == "binary" else page.decode()

@@ -1,4 +1,4 @@
-"""Circuit breaker: after several failures in a row, refuse calls for a while, then try one."""
+"""Circuit breaker: after several failures in a row, refuse calls for a while, then try again."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from widgetd.upstreams.limits import LIMITS
 
 
 def pause_s(failures: int) -> float:
-    """Return the pause after so many failures in a row, of which there is at least one."""
+    """Return the pause after so many failures in a row, at least 1."""
     return LIMITS.pauses_s[min(failures, len(LIMITS.pauses_s)) - 1]
 
 
@@ -31,18 +31,16 @@ class Breaker:
 
     @property
     def is_open(self) -> bool:
-        """Return whether calls are refused, or one of them is on trial."""
         return self._opened > 0
 
     def retry_in_s(self) -> float:
-        """Return the time until a call may go through; 0 if one may now."""
         if not self._opened:
             return 0.0
         left = max(self._until - self.clock(), 0.0)
         return max(left, 0.05) if self._is_trying else left
 
     def admit(self) -> bool:
-        """Return whether a call may go through; one on trial keeps all others waiting."""
+        """Return whether a call may go through. A call on trial keeps all others waiting."""
         if not self._opened:
             return True
         if self._is_trying or self.clock() < self._until:
@@ -51,12 +49,11 @@ class Breaker:
         return True
 
     def record_success(self) -> None:
-        """Close it after an answer."""
         self._failures = self._opened = 0
         self._is_trying = False
 
     def record_failure(self) -> None:
-        """Count a failure; calls from before it opened do not prolong the pause."""
+        """Count a failure. Earlier calls do not prolong the pause."""
         self._failures += 1
         if self._opened and not self._is_trying:
             return
@@ -66,5 +63,5 @@ class Breaker:
             self._is_trying = False
 
     def abandon(self) -> None:
-        """End a call that says nothing about the upstream; the next one may be on trial."""
+        """End a call without an outcome. The next call may be on trial."""
         self._is_trying = False

@@ -1,7 +1,7 @@
 """FastMCP's clients of upstreams: their sessions, programs, and servers for OpenAPI documents.
 
-Such a server runs in this process, so that all kinds of upstreams are called in one way. A session
-reads only what `listing` lets through.
+Such a server runs in this process, so all kinds of upstreams are called in the same way. A
+session reads only what `listing` lets through.
 
 Imported with the first upstream: FastMCP and the SDK take half a second.
 """
@@ -100,7 +100,7 @@ def _open_transport(
 
 
 def build_service(declaration: Declaration, http: Any) -> FastMCP[Any]:
-    """Build a server of an OpenAPI document, whose tools send their requests by `http`.
+    """Build a server of an OpenAPI document. Its tools send requests by `http`.
 
     Takes seconds for a large document, so call it in a worker thread.
     """
@@ -123,7 +123,7 @@ def build_service(declaration: Declaration, http: Any) -> FastMCP[Any]:
         providers=[provider],
         middleware=[_ServiceCalls()],
         dereference_schemas=False,
-        # Its messages would hold the body of a response, which may repeat a request.
+        # Its messages would hold the body of a response, and so maybe a request.
         mask_error_details=True,
     )
 
@@ -148,7 +148,7 @@ class _ServiceCalls(Middleware):
 
 
 class ReducedTransport(ClientTransport):
-    """A transport whose session reads reduced lists of tools."""
+    """A transport with reduced lists of tools."""
 
     def __init__(self, inner: ClientTransport, reduce: Reduce) -> None:
         self._inner = inner
@@ -183,7 +183,7 @@ class _Session(ClientSession):
 
     @override
     async def validate_tool_result(self, name: str, result: Any) -> None:
-        """Do nothing: the SDK lists all tools again where it does not know this one."""
+        """Do nothing: the SDK lists all tools again where it does not know this tool."""
 
 
 class _ReducedStream(ObjectReceiveStream[SessionMessage | Exception]):
@@ -195,7 +195,6 @@ class _ReducedStream(ObjectReceiveStream[SessionMessage | Exception]):
 
     @property
     def last_context(self) -> Any:
-        """The context in which the latest message was sent, for the SDK's dispatcher."""
         return getattr(self._inner, "last_context", None)
 
     @override
@@ -215,10 +214,10 @@ class _ReducedStream(ObjectReceiveStream[SessionMessage | Exception]):
 
 
 class PipeTransport(ClientTransport):
-    """A transport that runs a program for each session, and drops its standard error.
+    """A transport to a program, run for each session. Drops its standard error.
 
     The SDK's own client of a program keeps a line however long it is, and splits all of it again
-    at each piece that arrives. Here lines are bounded and reduced before they are parsed.
+    at each arriving piece. Here lines are bounded and reduced before they are parsed.
     """
 
     def __init__(
@@ -252,7 +251,7 @@ class PipeTransport(ClientTransport):
             env={**get_default_environment(), **self._environment},
             stderr=subprocess.DEVNULL,
             cwd=self._folder,
-            # A group of its own, which ends with all that the program has started.
+            # A group of its own, to end with everything that the program has started.
             start_new_session=True,
         )
         received, messages = anyio.create_memory_object_stream[SessionMessage | Exception](0)
@@ -269,7 +268,7 @@ class PipeTransport(ClientTransport):
             ):
                 tasks.start_soon(self._receive, stdout, received)
                 tasks.start_soon(_send, to_send, stdin, received)
-                # Its end is the end of the pipe, which the session sees.
+                # The session sees its end as the end of the pipe.
                 tasks.start_soon(PROCESSES.watch, "program", process.pid)
                 async with session_class(messages, sent, **session_options) as session:
                     yield session
@@ -300,7 +299,7 @@ class PipeTransport(ClientTransport):
         else:
             is_too_large = count_containers(line) > LIMITS.containers
         if is_too_large:
-            # Nothing tells which request the line would answer, so the connection ends.
+            # The line's request is unknown, so the connection ends.
             self._recorder.too_large()
             raise anyio.EndOfStream
         if self._recorder.reduce is None:
@@ -321,8 +320,8 @@ async def _send(
     received: MemoryObjectSendStream[SessionMessage | Exception],
 ) -> None:
     try:
-        async for each in to_send:
-            line = each.message.model_dump_json(by_alias=True, exclude_unset=True)
+        async for envelope in to_send:
+            line = envelope.message.model_dump_json(by_alias=True, exclude_unset=True)
             await stdin.send(line.encode() + b"\n")
     except _ENDED:
         # The session sees the end of the connection instead of waiting for an answer.
@@ -330,7 +329,7 @@ async def _send(
 
 
 async def _end(process: Process) -> None:
-    """End a program: close its input, wait, then terminate it and all that it has started.
+    """End a program: close its input, wait, then terminate it and its children.
 
     Source: MCP 2025-11-25, "Lifecycle", section "Shutdown".
     """
@@ -342,7 +341,7 @@ async def _end(process: Process) -> None:
         await terminate_posix_process_tree(process, LIMITS.exit_s)
         with anyio.move_on_after(LIMITS.exit_s):
             await process.wait()
-    # A descendant outside of the group may hold a pipe open; the transport of asyncio, which no
+    # A descendant outside of the group may hold a pipe open. The transport of asyncio, which no
     # other attribute leads to, would keep it and warn when it is collected.
     transport = getattr(getattr(process, "_process", None), "_transport", None)
     if transport is not None:

@@ -37,7 +37,7 @@ def list_upstreams(
     json: Annotated[bool, Parameter(help="Print a JSON array, with each tool's schema.")] = False,
     shell: Shell,
 ) -> int:
-    """Connect to each upstream once and report its state; exit code 1 if one fails."""
+    """Connect to each upstream once and report its state. Exit code 1 if one fails."""
     import anyio
 
     from widgetd.upstreams.diagnosis import diagnose, hint

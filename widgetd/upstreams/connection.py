@@ -68,17 +68,17 @@ _log = get_logger()
 
 
 class UpstreamObserver(Protocol):
-    """Receives calls, in the event loop; must neither wait nor raise."""
+    """Receives calls, in the event loop. Must neither wait nor raise."""
 
     def upstream_called(self, upstream: str, outcome: str, seconds: float) -> None:
-        """Receive the end of a call; the outcome is `ok` or a code."""
+        """Receive the end of a call. The outcome is `ok` or a code."""
 
     def upstream_answered(self, upstream: str, source: str) -> None:
-        """Receive that a widget was filled from a `call`, a `kept` or a `stale` answer."""
+        """Receive the source of a widget's data: a `call`, a `kept` or a `stale` answer."""
 
 
 def import_client(declaration: Declaration) -> None:
-    """Import what a client needs: half a second that a daemon without upstreams saves."""
+    """Import what a client needs: half a second, saved by daemons without upstreams."""
     import_module("widgetd.upstreams.clients")
     if not declaration.kind.has_session:
         import_module("fastmcp.server.providers.openapi")
@@ -89,15 +89,15 @@ class Upstream:
     """One upstream.
 
     Attributes:
-        tools: The tools that may be called, by name.
-        actions: The tools that actions of users may call, by name.
-        dropped: Number of tools left out of the latest list, by reason; see `ToolListing`.
-        unmarked: Number of tools left out of it because they do not say that they only read.
-        reason: Why it is not ready, in one word; empty if it is.
+        tools: The callable tools, by name.
+        actions: The tools for actions of users, by name.
+        dropped: Number of tools left out of the latest list, by reason. See `ToolListing`.
+        unmarked: Number of tools left out of it because they may change something.
+        reason: Why it is not ready, in one word, or empty if it is.
         settled: Set by the outcome of the first attempt to connect.
         since: Time of the latest change of state, in seconds since the epoch.
-        last_ok: Time of the latest answer, in seconds since the epoch; None before the first.
-        protocol: Version of MCP; empty where none is spoken.
+        last_ok: Time of the latest answer, in seconds since the epoch, or None.
+        protocol: Version of MCP, or empty where none is spoken.
         calls: Number of calls, `errors` of which failed.
     """
 
@@ -145,40 +145,35 @@ class Upstream:
 
     @property
     def name(self) -> str:
-        """Return the name by which feeds refer to it."""
         return self.declaration.name
 
     @property
     def has_session(self) -> bool:
-        """Return whether it has a connection that can be lost."""
         return self.declaration.kind.has_session
 
     @property
     def advice(self) -> str:
-        """Return what to write where it has tools, but none that may be called; else nothing."""
+        """Return advice where it has tools, but no callable ones, else nothing."""
         if self.state != "empty" or not self.unmarked:
             return ""
         tools = "1 tool" if self.unmarked == 1 else f"{self.unmarked} tools"
         return f"{tools}, none says that it only reads. Write tools = [...]"
 
     def describe(self) -> dict[str, Any]:
-        """Return `{"name", "state", "reason"?, "unmarked"?, "advice"?}`."""
-        shown = {
+        description = {
             "name": self.name,
             "state": self.state,
             "reason": self.reason,
             "unmarked": self.unmarked,
             "advice": self.advice,
         }
-        return {key: value for key, value in shown.items() if value}
+        return {key: value for key, value in description.items() if value}
 
     def retry_in_s(self) -> float:
-        """Return the time until a call may succeed."""
         waiting = 0.0 if self._client else max(self._retry_at - self.clock(), 0.0)
         return round(max(self.breaker.retry_in_s(), waiting), 3)
 
     def percentiles_ms(self) -> tuple[float, float] | None:
-        """Return p50 and p95 of the latest 256 calls; None before the first."""
         if not self._durations_s:
             return None
         ordered = sorted(self._durations_s)
@@ -186,7 +181,6 @@ class Upstream:
         return round(middle * 1000, 1), round(late * 1000, 1)
 
     async def run(self) -> None:
-        """Keep it connected until cancelled."""
         if not self.declaration.table.enabled:
             return
         failures = 0
@@ -199,7 +193,7 @@ class Upstream:
                 error = raised
             was_ready, self._client = self._client is not None, None
             lasted_s = self.clock() - began
-            # A connection that worked for a while and is lost is replaced at once.
+            # A connection lost after a while of work is replaced at once.
             failures = 0 if was_ready and lasted_s > pause_s(1) else failures + 1
             wait_s = pause_s(failures) if failures else 0.0
             self._retry_at = self.clock() + wait_s
@@ -217,7 +211,7 @@ class Upstream:
         http = service = None
         declaration = self.declaration
         secrets, connect_s = declaration.secrets, declaration.connect_s
-        # In a thread, or all calls would wait; before the timeout, for it is not the upstream's.
+        # In a thread, or all calls would wait. Before the timeout, for it is not the upstream's.
         await SYSTEM.threads.run_blocking(import_client, declaration)
         from widgetd.upstreams.clients import (  # noqa: PLC0415 - see `import_client`
             build_client,
@@ -282,7 +276,6 @@ class Upstream:
             raise anyio.EndOfStream  # ends `_watch`
 
     async def _on_message(self, message: Any) -> None:
-        """Handle a notification of a server of the legacy era."""
         root = getattr(message, "root", message)
         if getattr(root, "method", "") == "notifications/tools/list_changed":
             self._wake(needs_listing=True)
@@ -307,9 +300,9 @@ class Upstream:
             cursors.add(cursor)
         else:
             listing.drop("pages")
-        found = listing.tools.items()
-        self.tools = {n: one for n, one in found if listing.is_callable(n, one.is_read_only)}
-        self.actions = {n: one for n, one in found if n in table.action_rules}
+        listed = listing.tools.items()
+        self.tools = {n: tool for n, tool in listed if listing.is_callable(n, tool.is_read_only)}
+        self.actions = {n: tool for n, tool in listed if n in table.action_rules}
         if listing.dropped and listing.dropped != self.dropped and self.is_logged:
             _log.warning("upstream.tools_dropped", upstream=self.name, dropped=listing.dropped)
         self.dropped = listing.dropped
@@ -369,12 +362,12 @@ class Upstream:
     async def call_action(
         self, tool: str, arguments: Mapping[str, Any], *, key: str, principal: str
     ) -> ActionAnswer:
-        """Call a tool that only actions of users may call, once.
+        """Call a tool for actions of users, once.
 
         Args:
-            tool: The tool; the operator allows it as an action.
+            tool: The tool. The operator allows it as an action.
             arguments: Its arguments.
-            key: Identifies the press. An upstream that knows it does nothing twice.
+            key: Identifies the press. With it, an upstream can ignore a repeated press.
             principal: A stand-in for the name of the principal.
 
         Raises:
@@ -395,7 +388,7 @@ class Upstream:
                 return ActionAnswer(is_done=True, value=value, words=words_for_people(result))
             if self.has_session:
                 self._record_success()
-            else:  # its server answers for the service, also where that was never reached
+            else:  # its server answers for the service, even if the service was never reached
                 error = self._failed_call(result, began)
                 if self._fates[key] == "sent":
                     raise self._may_be_done()
@@ -405,7 +398,6 @@ class Upstream:
 
     @contextmanager
     def _observe(self) -> Iterator[None]:
-        """Count a call, and tell the observer what came of it."""
         started, outcome, failures = self.clock(), "failed", CALL_FAILURES.set([])
         self.calls += 1
         self._running += 1
@@ -429,7 +421,7 @@ class Upstream:
                 self.observer.upstream_called(self.name, outcome, duration_s)
 
     async def listen_to(self, uri: str, notify: Callable[[], None]) -> None:
-        """Call `notify` at each announcement that a resource changed, while it is connected."""
+        """Call `notify` at each announced change of a resource, while it is connected."""
         await self.settled.wait()
         lost = self._lost
         with self._resource_listeners.adding(uri, notify):
@@ -444,7 +436,6 @@ class Upstream:
             await self._attempted.wait()
 
     async def wait_idle(self) -> None:
-        """Wait until no call is running."""
         while self._running:
             self._idle = anyio.Event()
             await self._idle.wait()
@@ -458,10 +449,10 @@ class Upstream:
         arguments: Mapping[str, Any],
         meta: Mapping[str, Any] | None = None,
     ) -> tuple[float, Any]:
-        """Call a tool; return the time at which that began, and the result.
+        """Call a tool. Return the time of the call's start, and the result.
 
-        With `meta` it is a tool for actions, which may change something, so an error after it was
-        sent is W5013 unless its request is known not to have arrived.
+        With `meta` it is a tool for actions and may change something. So an error after sending is
+        W5013, unless the request is known not to have arrived.
         """
         began, is_admitted = self.clock(), False
         call_s = self.declaration.table.call_s
@@ -502,7 +493,7 @@ class Upstream:
     async def _call_or_retry(
         self, client: Client[Any], name: str, arguments: dict[str, Any], began: float
     ) -> Any:
-        """Call a tool; after HTTP 503, wait and call once more if that changes nothing there."""
+        """Call a tool. After HTTP 503, wait and call again if a repeat is harmless."""
         try:
             result = await client.call_tool_mcp(name, arguments)
             if not result.is_error or (pause_s := self._retry_pause_s(name, began)) is None:

@@ -1,8 +1,8 @@
-"""The upstreams file, normalised so that two versions of it can be compared.
+"""The upstreams file, normalised to compare two versions of it.
 
-TOML is our format; JSON is that of other hosts (`mcpServers`, VS Code's `servers`, a nested
+TOML is our format. JSON is the format of other hosts (`mcpServers`, VS Code's `servers`, a nested
 `transport`, a bare URL). Both give the same declarations. A secret is written as `${env:NAME}` or
-`${file:PATH}`; its value is never shown, and is no part of a digest.
+`${file:PATH}`. Its value is never shown, and is no part of a digest.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from widgetd.upstreams.tables import KINDS, ActionRule, Endpoint, UpstreamKind, 
 _NAME = compile_pattern(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 _TOML_PLACE = compile_pattern(r"at line \d+, column \d+")
 _SECRET = compile_pattern(
-    # Neither part reads over the beginning of another, or each would read all that follow.
+    # Neither part reads over the beginning of another, or each would read all later parts.
     r"\$\{(?:(env|file):)?((?:[^}:$]|\$(?!\{))+)(?::-((?:[^}$]|\$(?!\{))*+))?\}"
 )
 
@@ -52,14 +52,14 @@ _SECRET_HEADERS = ("auth", "token", "key", "secret", "cookie")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Declaration:
-    """One upstream, ready to be connected to; equal to another if no restart is needed.
+    """A complete declaration of an upstream. Equal declarations need no restart.
 
     Attributes:
         table: Its table, with secrets as they are written there.
-        document: The OpenAPI document; empty for an MCP server.
+        document: The OpenAPI document, or empty for an MCP server.
         unmarked: How many operations were left out of it because they may change something.
         secrets: `url`, `base`, `args`, `env` and `headers`, with the values of secrets.
-        digest: Identifies the upstream's answers; equal on replicas, and free of secrets.
+        digest: Identifies the upstream's answers. Equal on replicas, and free of secrets.
     """
 
     name: str
@@ -72,7 +72,6 @@ class Declaration:
 
     @property
     def connect_s(self) -> float:
-        """Return how long connecting may take."""
         return self.table.connect_s or self.kind.connect_s
 
 
@@ -82,7 +81,7 @@ class UpstreamsFile:
 
     Attributes:
         declarations: The upstreams, by name.
-        inputs: The file itself and the files that it names: a change of one is a change.
+        inputs: The file itself and the files named in it: a change of any is a change.
     """
 
     declarations: Mapping[str, Declaration]
@@ -93,7 +92,7 @@ def read_file(path: Path, environ: Mapping[str, str] = os.environ) -> UpstreamsF
     """Read an upstreams file.
 
     Raises:
-        ConfigError: It cannot be used (W5101), or a secret is missing (W5102); the error names
+        ConfigError: It cannot be used (W5101), or a secret is missing (W5102). The error names
             the line, and never a secret's value.
     """
     text = _text(path, path.name)
@@ -105,17 +104,17 @@ def read_file(path: Path, environ: Mapping[str, str] = os.environ) -> UpstreamsF
     )
 
 
-def _text(path: Path, shown: str) -> str:
+def _text(path: Path, label: str) -> str:
     try:
         with path.open("rb") as file:
             content = file.read(LIMITS.file_bytes + 1)
         if len(content) > LIMITS.file_bytes:
-            raise _unusable(f"{shown} is larger than 8 MiB", "name a smaller file")
+            raise _unusable(f"{label} is larger than 8 MiB", "name a smaller file")
         return content.decode("utf-8-sig")
     except OSError as error:
-        raise _unusable(f"{shown} cannot be read ({error.strerror})", "name another") from None
+        raise _unusable(f"{label} cannot be read ({error.strerror})", "name another") from None
     except UnicodeDecodeError:
-        raise _unusable(f"{shown} is not UTF-8", "save it as UTF-8") from None
+        raise _unusable(f"{label} is not UTF-8", "save it as UTF-8") from None
 
 
 def _unusable(problem: str, advice: str) -> ConfigError:
@@ -123,7 +122,7 @@ def _unusable(problem: str, advice: str) -> ConfigError:
 
 
 def _from_toml(text: str, path: Path) -> Mapping[str, Any]:
-    if not text.strip():  # a file that is being written
+    if not text.strip():  # a file being written
         raise _unusable(f"{path.name}:1: it is empty", "declare an upstream, or write a comment")
     try:
         return tomllib.loads(text)
@@ -135,14 +134,13 @@ def _from_toml(text: str, path: Path) -> Mapping[str, Any]:
 
 
 def _from_json(text: str, path: Path) -> Mapping[str, Any]:
-    """Return the tables of another host's file in our keys, without those that are its own."""
     try:
         content = parse_file(text.encode(), Limits())
     except WidgetError as error:
         line, problem = error.finding.line or 1, error.finding.problem
         # Other problems quote the text, and so perhaps a secret.
-        shown = problem if error.finding.code == "W1102" else "it is not JSON here"
-        raise _unusable(f"{path.name}:{line}: {shown}", "mend that line") from None
+        reason = problem if error.finding.code == "W1102" else "it is not JSON here"
+        raise _unusable(f"{path.name}:{line}: {reason}", "mend that line") from None
     servers = content.get("mcpServers", content.get("servers"))
     if servers is None:
         servers = {path.stem: content} if {"url", "command"} & content.keys() else content
@@ -151,7 +149,7 @@ def _from_json(text: str, path: Path) -> Mapping[str, Any]:
     return {name: _translate(table) for name, table in servers.items()}
 
 
-# What other hosts mean by these differs from what we do, so they are translated one by one.
+# What other hosts mean by these differs from what we do, so each is translated.
 _FOREIGN_KEYS = frozenset({"type", "disabled", "timeout", "auth", "transport", "serverUrl"})
 _OWN_KEYS = frozenset(UpstreamTable.model_fields) - _FOREIGN_KEYS
 _TRANSPORTS = {"sse": "sse", "http": "", "streamable-http": "", "stdio": ""}
@@ -183,7 +181,7 @@ def _translate(table: Any) -> Any:
 
 @dataclass(eq=False)
 class _TableReader:
-    """Builds declarations from a file's tables, and collects the files that these name."""
+    """Builds declarations from a file's tables, and collects the files named there."""
 
     path: Path
     text: str
@@ -210,7 +208,7 @@ class _TableReader:
         secrets: dict[str, Any] = {
             "url": self._fill(name, "url", table.url),
             "base": self._fill(name, "base", table.base),
-            "args": tuple(self._fill(name, "args", one) for one in table.args),
+            "args": tuple(self._fill(name, "args", argument) for argument in table.args),
             "env": {k: self._fill(name, "env", v) for k, v in table.env.items()},
             "headers": {k: self._fill(name, "headers", v) for k, v in table.headers.items()},
         }
@@ -219,8 +217,8 @@ class _TableReader:
         for header, value in secrets["headers"].items():
             if any(word in header.lower() for word in _SECRET_HEADERS):
                 conceal(value.rpartition(" ")[2])  # without "Bearer"
-        shown = table.model_dump(mode="json", include=set(_ANSWERING_KEYS))
-        parts = orjson.dumps([name, kind.name, shown], option=orjson.OPT_SORT_KEYS)
+        answering = table.model_dump(mode="json", include=set(_ANSWERING_KEYS))
+        parts = orjson.dumps([name, kind.name, answering], option=orjson.OPT_SORT_KEYS)
         return Declaration(
             name=name,
             kind=kind,
@@ -269,7 +267,7 @@ class _TableReader:
         """Return `text` with the values of its secrets.
 
         Raises:
-            ConfigError: One is missing (W5102).
+            ConfigError: A secret is missing (W5102).
         """
 
         def value_of(reference: Match[str]) -> str:
@@ -287,9 +285,9 @@ class _TableReader:
                 return value
             if default is not None:
                 return str(default)
-            shown = f"file {which}" if source == "file" else f"variable {which}"
+            origin = f"file {which}" if source == "file" else f"variable {which}"
             line = self._line(name, key)
-            problem = f"{self.path.name}{line}: '{name}.{key}' asks for the {shown}"
+            problem = f"{self.path.name}{line}: '{name}.{key}' asks for the {origin}"
             raise ConfigError("W5102", f"{problem}, which is not there", "provide it")
 
         return _SECRET.sub(value_of, text)
@@ -299,15 +297,15 @@ class _TableReader:
             problem = f"'{name}' holds what JSON cannot say"
             return self._fault((name,), problem, "write plain values")
         errors = error.errors(include_url=False, include_input=False)
-        first = min(errors, key=lambda one: one["type"] != "extra_forbidden")
+        first = min(errors, key=lambda detail: detail["type"] != "extra_forbidden")
         loc = (name, *first["loc"])
         key = ".".join(str(step) for step in loc)
         if first["type"] == "extra_forbidden":
             owner: type[BaseModel] = UpstreamTable
             if len(loc) > 3:
                 owner = ActionRule if loc[1] == "actions" else Endpoint
-            known = ", ".join(owner.model_fields)
-            advice = did_you_mean(str(loc[-1]), owner.model_fields, f"known are {known}")
+            fields = ", ".join(owner.model_fields)
+            advice = did_you_mean(str(loc[-1]), owner.model_fields, f"known are {fields}")
             return self._fault(loc, f"the key '{key}' is unknown", advice)
         return self._fault(loc, f"'{key}' cannot be used", advise(first))
 
@@ -318,8 +316,8 @@ class _TableReader:
     def _line(self, *loc: Any) -> str:
         if self.path.suffix == ".json":
             key = json.dumps(str(loc[0]), ensure_ascii=False)
-            before, found, _ = self.text.partition(key)
-            return f":{before.count(chr(10)) + 1}" if found else ""
+            before, separator, _ = self.text.partition(key)
+            return f":{before.count(chr(10)) + 1}" if separator else ""
         line = find_line(self.text, "".join(f"/{step}" for step in loc))
         return f":{line}" if line else ""
 
@@ -331,7 +329,6 @@ _ANSWERING_KEYS = frozenset(
 
 
 def host_of(declaration: Declaration) -> tuple[str, int, bool]:
-    """Return host, port, and whether TLS is spoken there; the host of a program is empty."""
     own = _server_address(orjson.loads(declaration.document or b"{}"))
     secrets = declaration.secrets
     parts = urlsplit(secrets["url"] or secrets["base"] or own)

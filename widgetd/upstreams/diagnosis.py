@@ -1,4 +1,4 @@
-"""Diagnosis of an upstream for an operator: one bounded attempt, its reason, and a hint."""
+"""Diagnosis of an upstream for an operator: a bounded attempt, its reason, and a hint."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ HINTS: Mapping[str, str] = MappingProxyType(
 
 
 async def diagnose(declaration: Declaration) -> Upstream:
-    """Return the upstream after one attempt, which takes little longer than connecting may."""
+    """Return the upstream after a single attempt to connect."""
     upstream = Upstream(declaration, is_logged=False)
     # Beforehand: importing must not use up the upstream's time.
     await SYSTEM.threads.run_blocking(import_client, declaration)
@@ -50,7 +50,7 @@ async def diagnose(declaration: Declaration) -> Upstream:
 
 
 async def _probe_service(declaration: Declaration) -> str:
-    """Return why a service cannot be reached; empty if it can. It has no session to show it."""
+    """Return why a service cannot be reached, or empty if it can. It has no session to show it."""
     recorder = RecordingTransport(private=declaration.table.private, is_mcp=False)
     host, port, is_tls = host_of(declaration)
     address = f"{'https' if is_tls else 'http'}://{host}:{port}/"
@@ -65,7 +65,6 @@ async def _probe_service(declaration: Declaration) -> str:
 
 
 def hint(declaration: Declaration, reason: str) -> str:
-    """Return one sentence on how to solve a failure of this reason."""
     sentence = HINTS.get(reason, "it answers with an error; look into its log")
     host = host_of(declaration)[0]
     if reason == "refused" and host in {"localhost", "127.0.0.1", "::1"}:

@@ -1,9 +1,9 @@
-"""Fill widgets from upstreams: one request for all who need the same answer, which is then kept.
+"""Fill widgets from upstreams. Equal requests are sent once, and their answer is kept.
 
-An answer is kept in the store, which replicas share. Its key holds the window of time for which
-the answer is good, since an entry of the store never changes. In addition, this process holds the
-latest answer to each request for the time in which the upstream fails, and the arguments that
-widgets make of it, so that a held answer is mapped and validated only once.
+The store keeps an answer for all replicas. Its key holds the answer's window of time, since an
+entry of the store never changes. In addition, this process holds the latest answer to each request
+for a time when the upstream fails. It also holds the widgets' arguments made of it, so a held
+answer is mapped and validated only once.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ Origin = Literal["call", "kept", "stale"]
 
 @dataclass(slots=True, eq=False)
 class HeldAnswer:
-    """An answer that this process holds.
+    """An answer in this process's memory.
 
     Attributes:
         key: The digest of its request.
@@ -56,8 +56,8 @@ class HeldAnswer:
         content: JSON.
         ms: Duration of the call.
         number: Tells it from every other answer.
-        arguments: Arguments of widgets as JSON, by widget, by what the caller asked, and by the
-            other answers that they are made of.
+        arguments: Arguments of widgets as JSON, by widget, by request, and by the other
+            answers in use.
     """
 
     key: str
@@ -74,12 +74,12 @@ class HeldAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceAnswer:
-    """The answer of one source of a feed.
+    """The answer of a source of a feed.
 
     Attributes:
-        answer: The answer; None if there is none, and the widget can do without.
+        answer: The answer, or None if there is none, and the widget can do without.
         origin: Where it is from.
-        ms: Time that it took to have it.
+        ms: Duration of the request.
     """
 
     answer: HeldAnswer | None
@@ -106,29 +106,31 @@ def join_marks(marks: Sequence[Mapping[str, Any]]) -> bytes:
     """Return `_meta["widgetd/feed"]` of the marks of all sources, as `FeedMark` types it.
 
     Returns:
-        JSON; empty if no source has ever answered.
+        JSON, or empty if no source has ever answered.
     """
     answered = [mark for mark in marks if "at" in mark]
     if not answered:
         return b""
     if "name" not in marks[0]:
         return to_json(marks[0])
-    oldest = {**min(answered, key=lambda one: str(one["at"]))}
+    oldest = {**min(answered, key=lambda mark: str(mark["at"]))}
     del oldest["name"]
-    return to_json({**oldest, "stale": any(one["stale"] for one in marks), "parts": marks})
+    return to_json({**oldest, "stale": any(mark["stale"] for mark in marks), "parts": marks})
 
 
 @dataclass(slots=True)
 class _Fetch:
-    """A request under way, for all who wait for its answer."""
+    """A request under way, shared by all callers in need of its answer."""
 
     done: anyio.Event = field(default_factory=anyio.Event)
     answer: HeldAnswer | None = None
     error: CallError | None = None
 
 
-def fill_once(widget: Widget, feed: Feed, asked: Mapping[str, Any], file: Path) -> ValidArguments:
-    """Return the arguments of one call, from upstreams that are connected for it alone.
+def fill_once(
+    widget: Widget, feed: Feed, arguments: Mapping[str, Any], file: Path
+) -> ValidArguments:
+    """Return the arguments of one call, over connections for it alone.
 
     Raises:
         ConfigError: The file cannot be used (W5101), or a secret is missing (W5102).
@@ -139,7 +141,7 @@ def fill_once(widget: Widget, feed: Feed, asked: Mapping[str, Any], file: Path) 
     async def fill() -> ValidArguments:
         feeds = UpstreamFeeds(upstreams, local_store().answers)
         async with while_running(upstreams.run):
-            return (await feeds.fill(widget, feed, asked, strict=False, owner="")).checked
+            return (await feeds.fill(widget, feed, arguments, strict=False, owner="")).checked
 
     return anyio.run(fill)
 
@@ -149,11 +151,11 @@ class UpstreamFeeds(Feeds):
     """The feeds of a daemon with upstreams.
 
     Attributes:
-        answers: The store's part for answers, which replicas share.
+        answers: The store's part for answers, shared by replicas.
         clock: Seconds since the epoch.
         counts: Number of filled calls, by upstream and origin.
         held: The latest answer to each request.
-        live: Keeps a render up to date; None where nothing does.
+        live: Keeps a render up to date, or None where nothing does.
     """
 
     upstreams: Upstreams
@@ -170,46 +172,45 @@ class UpstreamFeeds(Feeds):
     def following(
         self, render: StoredRender, linger_s: float | None = None
     ) -> AbstractContextManager[None]:
-        """Keep a render up to date during the block; see `Feeds`."""
         if self.live is None:
             return nullcontext()
         return self.live(render) if linger_s is None else self.live(render, linger_s)
 
     async def fill(
-        self, widget: Widget, feed: Feed, given: Mapping[str, Any], *, strict: bool, owner: str
+        self, widget: Widget, feed: Feed, arguments: Mapping[str, Any], *, strict: bool, owner: str
     ) -> Filled:
-        """Complete the caller's arguments from the widget's feed; see `Feeds`."""
-        asked = feed.request_schema.check(
-            dict(given), strict=strict, example=lambda: feed.example(widget.example)
+        """Complete the caller's arguments from the widget's feed. See `Feeds`."""
+        request = feed.request_schema.check(
+            dict(arguments), strict=strict, example=lambda: feed.example(widget.example)
         )
         try:
-            answers = await self._ask_all(feed, asked.arguments, owner)
-            if all(one.answer is None for one in answers.values()):
-                return Filled(checked=widget.check(asked.arguments, strict=strict))
-            checked = await self.map_answers(widget, feed, asked, answers)
+            answers = await self._ask_all(feed, request.arguments, owner)
+            if all(reply.answer is None for reply in answers.values()):
+                return Filled(checked=widget.check(request.arguments, strict=strict))
+            checked = await self.map_answers(widget, feed, request, answers)
         except CallError as error:
             if not (feed.can_fail and error.code.startswith("W50")):
                 raise
-            return Filled(checked=widget.check(asked.arguments, strict=strict))
+            return Filled(checked=widget.check(request.arguments, strict=strict))
         for source in feed.sources:
-            if (one := answers[source.part.name]).answer is not None:
-                self._count(source.part.upstream, one.origin)
-        stale = [one.answer.at for one in answers.values() if one.answer and one.origin == "stale"]
+            if (reply := answers[source.part.name]).answer is not None:
+                self._count(source.part.upstream, reply.origin)
+        stale = [r.answer.at for r in answers.values() if r.answer and r.origin == "stale"]
         as_of = f"{datetime.fromtimestamp(min(stale), UTC):%H:%M} UTC" if stale else ""
         now = self.clock()
-        mark = join_marks([answers[one.part.name].mark(one, now) for one in feed.sources])
+        mark = join_marks([answers[source.part.name].mark(source, now) for source in feed.sources])
         return Filled(checked=checked, mark=mark, as_of=as_of)
 
     async def _ask_all(
-        self, feed: Feed, asked: Mapping[str, Any], owner: str
+        self, feed: Feed, arguments: Mapping[str, Any], owner: str
     ) -> dict[str, SourceAnswer]:
         if len(feed.sources) == 1:
-            return {feed.sources[0].part.name: await self.ask(feed.sources[0], asked, owner)}
+            return {feed.sources[0].part.name: await self.ask(feed.sources[0], arguments, owner)}
         answers, errors = dict[str, SourceAnswer](), list[CallError]()
 
         async def ask(source: FeedSource) -> None:
             try:
-                answers[source.part.name] = await self.ask(source, asked, owner)
+                answers[source.part.name] = await self.ask(source, arguments, owner)
             except CallError as error:
                 errors.append(error)
                 tasks.cancel_scope.cancel()
@@ -221,8 +222,10 @@ class UpstreamFeeds(Feeds):
             raise errors[0]
         return {source.part.name: answers[source.part.name] for source in feed.sources}
 
-    async def ask(self, source: FeedSource, asked: Mapping[str, Any], owner: str) -> SourceAnswer:
-        """Return the answer of one source: a held one, a new one, or else the last good one.
+    async def ask(
+        self, source: FeedSource, arguments: Mapping[str, Any], owner: str
+    ) -> SourceAnswer:
+        """Return the answer of a source: held, new, or else the last good answer.
 
         Raises:
             CallError: There is none, and the widget cannot do without.
@@ -230,8 +233,8 @@ class UpstreamFeeds(Feeds):
         started_s, key, answer = SYSTEM.clock.steady_s(), "", None
         origin: Origin = "stale"
         try:
-            key = self.request_key(source, asked)
-            answer, origin = await self._find_or_fetch(source, key, asked, owner)
+            key = self.request_key(source, arguments)
+            answer, origin = await self._find_or_fetch(source, key, arguments, owner)
         except CallError as error:
             answer = self._stale_answer(source, key, error)
             can_fail = source.part.on_failure == "arguments" and error.code.startswith("W50")
@@ -240,31 +243,31 @@ class UpstreamFeeds(Feeds):
         ms = (SYSTEM.clock.steady_s() - started_s) * 1000
         return SourceAnswer(answer=answer, origin=origin, ms=ms)
 
-    async def refresh(self, source: FeedSource, asked: Mapping[str, Any]) -> SourceAnswer:
+    async def refresh(self, source: FeedSource, arguments: Mapping[str, Any]) -> SourceAnswer:
         """Ask a live source again, unless another replica did in this window of time.
 
         Raises:
             CallError: The upstream fails.
         """
-        key, every_s = self.request_key(source, asked), source.part.every_s
+        key, every_s = self.request_key(source, arguments), source.part.every_s
         shared = "" if every_s is None else f"{key}:live:{every_s}:{int(self.clock() // every_s)}"
         stored = await self.answers.get(shared) if shared else None
         answer = None if stored is None else _read_stored(key, stored)
         origin: Origin = "kept"
         if answer is None:
-            origin, answer = "call", await self._request(source, key, asked, "")
+            origin, answer = "call", await self._request(source, key, arguments, "")
             if shared:
                 await self.answers.put(shared, _to_stored(answer), owner="")
         self._count(source.part.upstream, origin)
         self.held.put(key, answer, owner="", size_bytes=answer.size)
         return SourceAnswer(answer=answer, origin=origin, ms=answer.ms)
 
-    async def recall(self, source: FeedSource, asked: Mapping[str, Any]) -> SourceAnswer:
-        """Return the last answer of a source, whatever its age; ask it if none is held."""
+    async def recall(self, source: FeedSource, arguments: Mapping[str, Any]) -> SourceAnswer:
+        """Return the last answer of a source, whatever its age. Ask it if none is held."""
         try:
-            if (held := self.held.get(self.request_key(source, asked))) is not None:
+            if (held := self.held.get(self.request_key(source, arguments))) is not None:
                 return SourceAnswer(answer=held, origin="kept")
-            return await self.ask(source, asked, "")
+            return await self.ask(source, arguments, "")
         except CallError:
             return SourceAnswer(answer=None, origin="stale")
 
@@ -272,72 +275,73 @@ class UpstreamFeeds(Feeds):
         self,
         widget: Widget,
         feed: Feed,
-        asked: ValidArguments,
+        request: ValidArguments,
         answers: SourceAnswers,
         before: Mapping[str, Any] = MappingProxyType({}),
     ) -> ValidArguments:
-        """Return the widget's arguments from answers; a copy, which a template may change.
+        """Return the widget's arguments from answers, as a copy for the template.
 
         Args:
             widget: The widget.
             feed: Its feed.
-            asked: The caller's arguments.
-            answers: The answers; at least one.
-            before: The widget's arguments so far, which stay where an answer is absent.
+            request: The caller's arguments.
+            answers: The answers, at least one.
+            before: The widget's arguments so far. They stay where an answer is absent.
 
         Raises:
             CallError: The answers do not fit (W5007).
         """
-        held = {name: one.answer for name, one in answers.items() if one.answer is not None}
+        held = {name: reply.answer for name, reply in answers.items() if reply.answer is not None}
         first = next(iter(held.values()))
-        which = _arguments_key(widget, asked.arguments, held)
+        which = _arguments_key(widget, request.arguments, held)
         ready = first.arguments.get(which)
         if ready is not None:
-            return ValidArguments(arguments=orjson.loads(ready), coerced=asked.coerced)
+            return ValidArguments(arguments=orjson.loads(ready), coerced=request.coerced)
         # Mapping stays in the loop: a schema checks one value at a time.
         values = {
-            name: await run_sized(len(one.content), parse_json, one.content)
-            for name, one in held.items()
+            name: await run_sized(len(answer.content), parse_json, answer.content)
+            for name, answer in held.items()
         }
-        mapped = feed.fill(asked.arguments, values, before)
+        mapped = feed.fill(request.arguments, values, before)
         if len(held) == len(feed.sources):
             first.arguments[which] = copy_exact(to_json(mapped.arguments))
             if len(first.arguments) > LIMITS.held_arguments:
                 first.arguments.popitem(last=False)
             if self.held.get(first.key) is first:
                 self.held.touch(first.key, first.size)
-        return ValidArguments(arguments=mapped.arguments, coerced=(*asked.coerced, *mapped.coerced))
+        return ValidArguments(
+            arguments=mapped.arguments, coerced=(*request.coerced, *mapped.coerced)
+        )
 
-    def is_at_hand(self, widget: Widget, feed: Feed, given: Mapping[str, Any]) -> bool:
-        """Return whether the widget's arguments are held, so that filling needs no waiting."""
-        if not feed.request_schema.admits(given):
+    def is_at_hand(self, widget: Widget, feed: Feed, arguments: Mapping[str, Any]) -> bool:
+        if not feed.request_schema.admits(arguments):
             return False
         held = {}
         for source in feed.sources:
             try:
-                answer = self.held.get(self.request_key(source, given))
+                answer = self.held.get(self.request_key(source, arguments))
             except CallError:
                 return False
             if answer is None or not _is_fresh(source, answer, self.clock()):
                 return False
             held[source.part.name] = answer
-        return _arguments_key(widget, given, held) in next(iter(held.values())).arguments
+        return _arguments_key(widget, arguments, held) in next(iter(held.values())).arguments
 
-    def request_key(self, source: FeedSource, asked: Mapping[str, Any]) -> str:
-        """Return a digest of the request that fills a widget; it names no secret.
+    def request_key(self, source: FeedSource, arguments: Mapping[str, Any]) -> str:
+        """Return a digest of a source's request. It names no secret.
 
         Raises:
             CallError: There is no such upstream (W5001), or an expression fails (W5007).
         """
         part = source.part
         declaration = self.upstreams[part.upstream].declaration
-        request = orjson.dumps(source.request(asked), option=orjson.OPT_SORT_KEYS)
+        request = orjson.dumps(source.request(arguments), option=orjson.OPT_SORT_KEYS)
         shape = "" if part.answer == "value" else f"{part.answer} "
         parts = f"{part.upstream} {declaration.digest} {part.tool} {shape}".encode() + request
         return blake2b(parts, digest_size=16).hexdigest()
 
     async def _find_or_fetch(
-        self, source: FeedSource, key: str, asked: Mapping[str, Any], owner: str
+        self, source: FeedSource, key: str, arguments: Mapping[str, Any], owner: str
     ) -> tuple[HeldAnswer, Origin]:
         while True:
             answer = self.held.get(key)
@@ -345,16 +349,16 @@ class UpstreamFeeds(Feeds):
                 return answer, "kept"
             fetch = self._fetches.get(key)
             if fetch is None:
-                return await self._fetch_once(source, key, asked, owner)
+                return await self._fetch_once(source, key, arguments, owner)
             await fetch.done.wait()
             if fetch.error is not None:
                 raise fetch.error
             if fetch.answer is not None:
                 return fetch.answer, "kept"
-            # The caller that fetched was cancelled, so one of those that waited fetches now.
+            # The fetching caller was cancelled, so the next waiting caller fetches now.
 
     async def _fetch_once(
-        self, source: FeedSource, key: str, asked: Mapping[str, Any], owner: str
+        self, source: FeedSource, key: str, arguments: Mapping[str, Any], owner: str
     ) -> tuple[HeldAnswer, Origin]:
         fetch = self._fetches[key] = _Fetch()
         origin: Origin = "kept"
@@ -363,7 +367,7 @@ class UpstreamFeeds(Feeds):
                 stored = await self.answers.get(f"{key}:{_window(source, self.clock())}")
                 fetch.answer = None if stored is None else _read_stored(key, stored)
             if fetch.answer is None:
-                origin, fetch.answer = "call", await self._request(source, key, asked, owner)
+                origin, fetch.answer = "call", await self._request(source, key, arguments, owner)
             self.held.put(key, fetch.answer, owner=owner, size_bytes=fetch.answer.size)
         except CallError as error:
             fetch.error = error
@@ -374,11 +378,11 @@ class UpstreamFeeds(Feeds):
         return fetch.answer, origin
 
     async def _request(
-        self, source: FeedSource, key: str, asked: Mapping[str, Any], owner: str
+        self, source: FeedSource, key: str, arguments: Mapping[str, Any], owner: str
     ) -> HeldAnswer:
         part, started_s = source.part, SYSTEM.clock.steady_s()
         called = await self.upstreams[part.upstream].call(
-            part.tool, source.request(asked), has_blocks=part.answer == "blocks"
+            part.tool, source.request(arguments), has_blocks=part.answer == "blocks"
         )
         content = await run_sized(len(called.content), _json_content, called, part.upstream)
         ms = (SYSTEM.clock.steady_s() - started_s) * 1000
@@ -422,9 +426,11 @@ def _window(source: FeedSource, at: float) -> int:
     return int(at // source.part.keep_s)
 
 
-def _arguments_key(widget: Widget, asked: Mapping[str, Any], held: Mapping[str, HeldAnswer]) -> str:
-    text = orjson.dumps(asked, option=orjson.OPT_SORT_KEYS, default=dict)
-    others = [one.number for one in held.values()][1:]
+def _arguments_key(
+    widget: Widget, arguments: Mapping[str, Any], held: Mapping[str, HeldAnswer]
+) -> str:
+    text = orjson.dumps(arguments, option=orjson.OPT_SORT_KEYS, default=dict)
+    others = [answer.number for answer in held.values()][1:]
     return f"{widget.key}{blake2b(text, digest_size=12).hexdigest()}{others or ''}"
 
 

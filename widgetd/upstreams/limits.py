@@ -1,4 +1,4 @@
-"""Limits and timeouts of upstreams, whose output is as untrusted as a dropped file."""
+"""Limits and timeouts of upstreams. Their output is as untrusted as a dropped file."""
 
 from __future__ import annotations
 
@@ -18,40 +18,40 @@ class UpstreamLimits:
     Attributes:
         file_bytes: Size of the upstreams file and of an OpenAPI document, as GitHub's or Stripe's.
         document_depth: Levels of an OpenAPI document.
-        answer_bytes: Size of one response, decompressed, or of one line of a program. An event
+        answer_bytes: Size of a decompressed response, or of a line of a program. An event
             stream has no end, so no size, but each event has.
-        event_bytes: Size of one event after lists of tools are reduced: the SDK's own limit, above
-            which it says no more than that the connection failed.
-        containers: Objects and arrays of one response, counted as brackets in its text: 8 MiB of
-            empty arrays take 4 s to parse, which the SDK does in the event loop.
-        piece_bytes: Decompressed bytes that are handled in one turn of the event loop.
-        loop_bytes: JSON that is parsed in the event loop; more is parsed in a worker thread, which
-            costs 0.1 ms to begin.
-        blocks: Blocks of an answer that a feed reads one by one.
+        event_bytes: Size of an event after lists of tools are reduced: the SDK's own limit. Above
+            it, the SDK reports only a failed connection.
+        containers: Objects and arrays of a response, counted as brackets in its text. The SDK
+            parses 8 MiB of empty arrays in 4 s, in the event loop.
+        piece_bytes: Decompressed bytes handled in a turn of the event loop.
+        loop_bytes: JSON parsed in the event loop. More is parsed in a worker thread, at a cost of
+            0.1 ms.
+        blocks: Blocks of an answer for a feed.
         answer_blocks: Blocks of any answer.
-        tools: Tools of one upstream, besides those that its declaration names without wildcards.
-        pages: Pages of one tool list.
+        tools: Tools of an upstream, besides those declared without wildcards.
+        pages: Pages of a tool list.
         description_chars: Length of a tool's description, and of its words on a failure.
-        schema_bytes: Size of one tool's input schema, as JSON.
-        schemas_bytes: Size of all input schemas of one upstream together.
-        compiled_schemas: Compiled input schemas that one upstream keeps. A compiled schema may
-            take 30 MB, so those of all tools do not fit.
-        held_answers: Requests whose latest answer is held for feeds.
-        held_bytes: Size of those answers and of the arguments that widgets make of them.
-        held_arguments: Arguments that are held for one answer: one per widget and request.
-        watches: Requests that are made again while pages follow, half of them for one owner.
-        follow_linger_s: Time for which a feed is asked again after its last follower left; pages
+        schema_bytes: Size of a tool's input schema, as JSON.
+        schemas_bytes: Size of all input schemas of an upstream together.
+        compiled_schemas: Cached compiled input schemas of an upstream. Each may take 30 MB, so the
+            schemas of all tools do not fit.
+        held_answers: Requests with a held latest answer.
+        held_bytes: Size of those answers and of the widgets' arguments made of them.
+        held_arguments: Held arguments of an answer, by widget and request.
+        watches: Repeated requests for following pages, half of them for any single owner.
+        follow_linger_s: Time of repeated requests after the last follower left. Pages
             ask anew when an answer came or their wait ended.
-        subscribed_s: Interval at which a feed is asked that only waits for announcements.
-        words_chars: Length of an upstream's words that a user reads.
-        paged_answers: Answers that are read page by page.
+        subscribed_s: Interval of requests for a feed with announcements.
+        words_chars: Length of an upstream's words for a user.
+        paged_answers: Answers in pages.
         paged_bytes: Size of those answers.
         paged_s: Lifetime of such an answer.
         poll_s: Interval between two looks at the upstreams file, each a `stat`.
-        settle_s: Time that `widgetd upstreams` waits beyond what connecting may take.
+        settle_s: Time for `widgetd upstreams` to wait beyond the timeout of connecting.
         retry_s: Pause before the one retry after HTTP 503 without `Retry-After`.
-        exit_s: Time that a program has to end after its input is closed, and again after SIGTERM.
-        pauses_s: Pauses after the first failure, the second and so on; the last one repeats.
+        exit_s: Time for a program to end after its input is closed, and again after SIGTERM.
+        pauses_s: Pauses after the first failure, the second and so on. The last repeats.
     """
 
     file_bytes: int = 8 * 1024 * 1024

@@ -1,8 +1,8 @@
 """An upstream's list of tools, reduced to what widgetd accepts before any library reads it.
 
 A list is as untrusted as a dropped file. Its schemas may hold patterns that take milliseconds
-and megabytes each to compile, its texts characters that only a model reads, and its output
-schemas would be applied to every answer by the SDK with Python's `re`, which backtracks.
+and megabytes each to compile. Its texts may hold characters for models alone. Its output schemas
+would be applied to every answer by the SDK with Python's backtracking `re`.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ _HEADER = b'"x-mcp-header"'
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpstreamTool:
-    """A tool of an upstream that may be called.
+    """A callable tool of an upstream.
 
     Attributes:
-        schema_json: Its input schema. As JSON it takes a tenth of the memory that objects take,
-            and most tools of an upstream are never called.
-        is_read_only: Whether the upstream says that a call changes nothing.
+        schema_json: Its input schema. As JSON it takes a tenth of the memory of objects, and most
+            tools of an upstream are never called.
+        is_read_only: Whether a call changes nothing, by the upstream's word.
         title: Its name for people.
     """
 
@@ -55,7 +55,6 @@ class UpstreamTool:
         return schema
 
     def to_json(self) -> dict[str, Any]:
-        """Return what a caller needs: `{"name", "description", "readOnly", "inputSchema"}`."""
         return {
             "name": self.name,
             "description": self.description,
@@ -65,23 +64,22 @@ class UpstreamTool:
 
 
 class ToolListing:
-    """One listing of an upstream's tools, which arrives page by page.
+    """A listing of an upstream's tools in pages.
 
     Attributes:
         tools: The accepted tools, by name.
         dropped: How many tools were left out, by reason: `name`, `duplicate`, `shape` (not a tool
             as MCP defines it), `schema` (too large, too deep, not JSON, or of no object), `excess`
             (beyond the limits); `pages` is 1 where further pages were not read.
-        unmarked: How many tools were left out because they do not say that they only read.
+        unmarked: How many tools were left out because they may change something.
     """
 
     def __init__(self, patterns: Sequence[str], actions: Collection[str] = ()) -> None:
         """Begin a listing.
 
         Args:
-            patterns: Names of the tools that may be called, with wildcards; none for all that
-                are read-only.
-            actions: Names of the tools that only actions of users may call.
+            patterns: Names of callable tools, with wildcards. None for all read-only tools.
+            actions: Names of the tools for actions of users.
         """
         self.tools: dict[str, UpstreamTool] = {}
         self.dropped: dict[str, int] = {}
@@ -94,16 +92,16 @@ class ToolListing:
         self._reduced: list[dict[str, Any]] | None = None
 
     def reduce(self, page: dict[str, Any]) -> None:
-        """Accept the tools of one `tools/list` result, and leave in it only what the SDK needs.
+        """Accept the tools of a `tools/list` result, and leave in it only what the SDK needs.
 
         Takes up to seconds for 8 MiB, so call it in a worker thread.
 
         Args:
-            page: The result as parsed JSON; its `tools` are replaced.
+            page: The result as parsed JSON. Its `tools` are replaced.
         """
         entries = page.get("tools")
         if self._reduced is not None and entries == self._reduced:
-            return  # by the transport, which a large page passes before the session
+            return  # by the transport, before the session
         accepted = []
         for entry in entries if isinstance(entries, list) else ():
             tool = self._accept(entry)
@@ -113,7 +111,7 @@ class ToolListing:
                 self.tools[tool.name] = tool
                 self._schemas_bytes += len(tool.schema_json)
                 # What the SDK refuses costs the whole list, and it reads a schema only for the
-                # arguments that it repeats in headers.
+                # arguments repeated in headers.
                 is_read = _HEADER in tool.schema_json
                 properties = entry["inputSchema"]["properties"] if is_read else {}
                 schema = {"type": "object", "properties": properties}
@@ -121,7 +119,6 @@ class ToolListing:
         page["tools"] = self._reduced = accepted
 
     def drop(self, reason: str) -> None:
-        """Count one thing that was left out."""
         self.dropped[reason] = self.dropped.get(reason, 0) + 1
 
     def _accept(self, entry: Any) -> UpstreamTool | str | None:
@@ -163,10 +160,10 @@ class ToolListing:
 
 @dataclass(eq=False)
 class ToolSchemas:
-    """The compiled schemas of the tools that were called last.
+    """The compiled schemas of the tools called last.
 
     Compiled at the first call, not when the tools are listed: a list may hold minutes of work and
-    gigabytes of patterns in tools that no feed uses.
+    gigabytes of patterns in unused tools.
     """
 
     _compiled: OrderedDict[bytes, Schema | None] = field(default_factory=OrderedDict)
@@ -225,7 +222,7 @@ def _schema_json(schema: dict[str, Any]) -> bytes | None:
         if size > LIMITS.schema_bytes:
             return None
         return orjson.dumps(strip_hidden_within(schema, READ_BY_MODELS))
-    except TypeError:  # half a character, or a number that no 64 bits hold
+    except TypeError:  # half a character, or a number beyond 64 bits
         return None
 
 

@@ -1,9 +1,9 @@
-"""Keep the renders that pages follow up to date: ask their feeds again, and redraw what changed.
+"""Keep followed renders up to date: ask their feeds again, and redraw what changed.
 
     follow_render -> following -> one watch per request -> upstream -> next version -> every page
 
 All renders with the same request share one watch, and a watch without followers ends. Replicas
-share answers by the window of time: the one that asks first within a window asks for all.
+share answers by the window of time: the first to ask within a window asks for all.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _log = get_logger()
 
 @dataclass(slots=True)
 class _FollowedRender:
-    """The pages that follow one render.
+    """The pages following a render.
 
     Attributes:
         count: Their number.
@@ -52,49 +52,46 @@ class _FollowedRender:
 
 @dataclass(eq=False)
 class _Watch:
-    """One request that is made again and again, for all renders that it fills.
+    """A repeated request, for all renders filled by it.
 
     Attributes:
-        source: The request's settings, of the widget that was followed first.
-        asked: What the caller asked.
-        owner: Whose render was followed first.
+        source: The request's settings, of the widget followed first.
+        arguments: What the caller asked.
+        owner: The owner of the first followed render.
         renders: The followers, by render.
         due: Ends the wait for the next interval.
     """
 
     source: FeedSource
-    asked: Mapping[str, Any]
+    arguments: Mapping[str, Any]
     owner: str = ""
     renders: dict[str, _FollowedRender] = field(default_factory=dict)
     due: anyio.Event = field(default_factory=anyio.Event)
 
     def notify(self) -> None:
-        """Ask the feed at once."""
         self.due.set()
 
     def list_followed(self) -> list[str]:
-        """Return the renders that a page follows, or did a moment ago, and forget all others."""
+        """Return the renders followed now or a moment ago, and forget all others."""
         now = anyio.current_time()
-        self.renders = {
-            name: one for name, one in self.renders.items() if one.count or now < one.until
-        }
+        self.renders = {name: f for name, f in self.renders.items() if f.count or now < f.until}
         return [*self.renders]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _LiveFeed:
-    """The feed of a render that pages follow.
+    """The feed of a followed render.
 
     Attributes:
         widget: Its widget, as it is served now.
         feed: The widget's feed.
-        asked: What the caller asked.
+        request: What the caller asked.
         keys: The live sources, by the digest of their requests.
     """
 
     widget: Widget
     feed: Feed
-    asked: ValidArguments
+    request: ValidArguments
     keys: Mapping[str, FeedSource]
 
 
@@ -108,8 +105,8 @@ class LiveFeeds:
         renders: The renders.
         registry: The widgets.
         watches: By request and interval.
-        jitter: Returns a number from 0 to 1 that moves the next question by up to 5 %, so that not
-            all replicas and boards ask in the same instant.
+        jitter: Returns a number from 0 to 1. It moves the next request by up to 5 %, so replicas
+            and boards do not all ask in the same instant.
     """
 
     feeds: UpstreamFeeds
@@ -121,7 +118,6 @@ class LiveFeeds:
     _tasks: anyio.abc.TaskGroup | None = None
 
     async def run(self) -> None:
-        """Run the watches, until cancelled."""
         async with anyio.create_task_group() as tasks:
             self._tasks = tasks
             await anyio.sleep_forever()
@@ -132,20 +128,20 @@ class LiveFeeds:
     ) -> Iterator[None]:
         """Keep a render up to date during the block and `linger_s` longer, if its feed is live.
 
-        Above `LIMITS.watches` it stays as it is, until another one is followed no longer.
+        Above `LIMITS.watches` it stays as it is, until another is followed no longer.
         """
         followers = []
-        if self._tasks is not None and (found := self._feed_of(render)) is not None:
-            for key, source in found.keys.items():
+        if self._tasks is not None and (live := self._feed_of(render)) is not None:
+            for key, source in live.keys.items():
                 if key not in self.watches and self.has_place(render.owner):
-                    asked = found.asked.arguments
-                    watch = _Watch(source=source, asked=asked, owner=render.owner)
+                    arguments = live.request.arguments
+                    watch = _Watch(source=source, arguments=arguments, owner=render.owner)
                     self.watches[key] = watch
                     self._tasks.start_soon(self._keep, key, watch)
                 if key in self.watches:
-                    one = self.watches[key].renders.setdefault(render.id, _FollowedRender())
-                    one.count += 1
-                    followers.append(one)
+                    follower = self.watches[key].renders.setdefault(render.id, _FollowedRender())
+                    follower.count += 1
+                    followers.append(follower)
         try:
             yield
         finally:
@@ -154,7 +150,6 @@ class LiveFeeds:
                 follower.until = max(follower.until, anyio.current_time() + linger_s)
 
     def has_place(self, owner: str) -> bool:
-        """Return whether one more request may be made again and again for `owner`."""
         own = sum(watch.owner == owner for watch in self.watches.values())
         return len(self.watches) < LIMITS.watches and own < LIMITS.watches // 2
 
@@ -164,22 +159,22 @@ class LiveFeeds:
         if widget is None or feed is None:
             return None
         try:
-            asked = feed.request_schema.check(orjson.loads(render.request))
+            request = feed.request_schema.check(orjson.loads(render.request))
             keys = {
-                f"{self.feeds.request_key(one, asked.arguments)} {one.part.every_s}": one
-                for one in feed.sources
-                if one.part.is_live
+                f"{self.feeds.request_key(source, request.arguments)} {source.part.every_s}": source
+                for source in feed.sources
+                if source.part.is_live
             }
         except CallError:  # the widget was saved since, and asks for something else
             return None
-        return _LiveFeed(widget=widget, feed=feed, asked=asked, keys=keys)
+        return _LiveFeed(widget=widget, feed=feed, request=request, keys=keys)
 
     async def _keep(self, key: str, watch: _Watch) -> None:
         """Ask the feed again at each interval or announcement, while a page follows."""
         part = watch.source.part
         every_s = part.every_s or LIMITS.subscribed_s
         listening: AbstractAsyncContextManager[None] = nullcontext()
-        if uri := watch.source.resource(watch.asked):
+        if uri := watch.source.resource(watch.arguments):
             listen_to = self.feeds.upstreams.listen_to
             listening = while_running(partial(listen_to, part.upstream, uri, watch.notify))
         try:
@@ -190,25 +185,24 @@ class LiveFeeds:
                     watch.due = anyio.Event()
                     if followed := watch.list_followed():
                         await self._refresh(key, watch, followed)
-                # At once: a page that comes while the listening ends needs a new one.
+                # At once: a page coming while the listening ends needs a new task.
                 del self.watches[key]
         finally:
             if self.watches.get(key) is watch:
                 del self.watches[key]
 
     async def _refresh(self, key: str, watch: _Watch, followed: Sequence[str]) -> None:
-        """Ask the feed once, and redraw each render that it changes."""
         answer = SourceAnswer(answer=None, origin="stale")
         with suppress(CallError):
-            answer = await self.feeds.refresh(watch.source, watch.asked)
+            answer = await self.feeds.refresh(watch.source, watch.arguments)
         for render_id in followed:
             standing = await self.renders.get(render_id)
-            found = None if standing is None else self._feed_of(standing)
-            if standing is None or found is None or key not in found.keys:
+            live = None if standing is None else self._feed_of(standing)
+            if standing is None or live is None or key not in live.keys:
                 watch.renders.pop(render_id, None)
                 continue
             try:
-                await self._redraw(standing, found, found.keys[key], answer)
+                await self._redraw(standing, live, live.keys[key], answer)
             except CallError as error:
                 if error.code != "W2406":  # another replica drew it, or a press did
                     _log.warning("feed.refused", widget=standing.tool, code=error.code)
@@ -221,17 +215,17 @@ class LiveFeeds:
         if is_stale:
             if mark and not was_stale:
                 await self.renders.replace(
-                    standing.id, lambda one: replace(one, feed=mark), after=standing.version
+                    standing.id, lambda render: replace(render, feed=mark), after=standing.version
                 )
             return
         answers = {
-            one.part.name: answer
-            if one.part.name == name
-            else await self.feeds.recall(one, live.asked.arguments)
-            for one in live.feed.sources
+            source.part.name: answer
+            if source.part.name == name
+            else await self.feeds.recall(source, live.request.arguments)
+            for source in live.feed.sources
         }
         before: dict[str, Any] = parse_json(standing.arguments or b"{}")
-        filled = await self.feeds.map_answers(live.widget, live.feed, live.asked, answers, before)
+        filled = await self.feeds.map_answers(live.widget, live.feed, live.request, answers, before)
         fields = live.feed.fields or live.feed.schema.advertised["properties"]
         kept = {name: value for name, value in before.items() if name not in fields}
         after = {**kept, **filled.arguments}
@@ -258,14 +252,14 @@ class LiveFeeds:
         self, standing: StoredRender, feed: Feed, source: FeedSource, answer: SourceAnswer
     ) -> tuple[bytes, bool]:
         earlier = orjson.loads(standing.feed or b"{}")
-        parts = {one.get("name", ""): one for one in earlier.get("parts", [earlier])}
+        parts = {part.get("name", ""): part for part in earlier.get("parts", [earlier])}
         name, now = source.part.name, self.feeds.clock()
         before = parts.get(name, {})
         parts[name] = answer.mark(source, now)
         if answer.answer is None:
             parts[name] = before | parts[name]
         unknown = SourceAnswer(answer=None, origin="stale")
-        marks = [parts.get(one.part.name) or unknown.mark(one, now) for one in feed.sources]
+        marks = [parts.get(s.part.name) or unknown.mark(s, now) for s in feed.sources]
         return join_marks(marks), before.get("stale") is True
 
 

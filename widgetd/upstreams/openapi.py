@@ -1,7 +1,7 @@
 """OpenAPI documents, reduced to what calling their operations takes.
 
 FastMCP resolves every schema for every operation: a document of Stripe's size keeps it busy for a
-minute. Most of such a document describes responses, which nothing here is validated against.
+minute. Most of such a document describes responses, and nothing here validates those.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def parse_document(text: str) -> dict[str, Any] | None:
     """Parse an OpenAPI document.
 
     Returns:
-        The document; None where it is not JSON, nests too deeply, or has no `paths`.
+        The document, or None where it is not JSON, nests too deeply, or has no `paths`.
     """
     try:
         document = orjson.loads(text)
@@ -44,8 +44,8 @@ def reduce_document(
 
     Args:
         document: The document, as `parse_document` returns it.
-        only_reading: Whether to leave out operations that may change something.
-        actions: Ids of operations that stay nevertheless.
+        only_reading: Whether to leave out operations with effects.
+        actions: Ids of operations to keep nevertheless.
     """
     paths: dict[str, Any] = {}
     for path, item in document["paths"].items():
@@ -86,9 +86,9 @@ def _reduce_operation(operation: dict[str, Any], document: Mapping[str, Any]) ->
 
 
 def _reduce_response(response: Any, document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a response that says only whether its body is an object.
+    """Return a response reduced to whether its body is an object.
 
-    FastMCP wraps every other body as `{"result": ...}`, which feeds rely on.
+    FastMCP wraps every other body as `{"result": ...}`, and feeds rely on it.
     """
     response = _resolve(response, document)
     content = response.get("content")
@@ -101,7 +101,6 @@ def _reduce_response(response: Any, document: Mapping[str, Any]) -> dict[str, An
 
 
 def _resolve(value: Any, document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an object of the document, references followed; empty where it is none."""
     for _ in range(_RESOLVED_REFERENCES):
         if not isinstance(value, dict):
             return {}
@@ -121,7 +120,6 @@ def _component(reference: str, document: Mapping[str, Any]) -> Any:
 
 
 def _reachable_components(paths: dict[str, Any], document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the components that operations refer to, directly or by way of others."""
     components: dict[str, Any] = {}
     waiting = list(_references(paths))
     seen = set(waiting)
@@ -132,36 +130,35 @@ def _reachable_components(paths: dict[str, Any], document: Mapping[str, Any]) ->
         if not isinstance(value, dict) or not name or "/" in name:
             continue
         components.setdefault(kind, {})[name.replace("~1", "/").replace("~0", "~")] = value
-        found = set(_references(value)) - seen
-        seen |= found
-        waiting += found
+        referenced = set(_references(value)) - seen
+        seen |= referenced
+        waiting += referenced
     return components
 
 
 def _references(value: Any) -> Iterator[str]:
     waiting = [value]
     while waiting:
-        one = waiting.pop()
-        if isinstance(one, dict):
-            if isinstance(reference := one.get("$ref"), str):
+        node = waiting.pop()
+        if isinstance(node, dict):
+            if isinstance(reference := node.get("$ref"), str):
                 yield reference
-            waiting += one.values()
-        elif isinstance(one, list):
-            waiting += one
+            waiting += node.values()
+        elif isinstance(node, list):
+            waiting += node
 
 
 _VARIABLE = compile_pattern(r"\{(\w+)\}")
 
 
 def document_of_endpoints(name: str, endpoints: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an OpenAPI document of endpoints that have none."""
     paths: dict[str, Any] = {}
     for tool, endpoint in endpoints.items():
         variables = [token[1] for token in read_tokens(_VARIABLE, endpoint.get)]
         parameters = [
-            {"name": one, "in": place, "required": place == "path", "schema": {"type": "string"}}
+            {"name": name, "in": place, "required": place == "path", "schema": {"type": "string"}}
             for place, names in (("path", variables), ("query", endpoint.query))
-            for one in names
+            for name in names
         ]
         responses = {"200": {"description": "JSON"}}
         operation = {"operationId": tool, "parameters": parameters, "responses": responses}

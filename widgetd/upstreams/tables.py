@@ -1,4 +1,4 @@
-"""The kinds of upstreams, and the tables that declare them, before secrets are filled in."""
+"""The kinds of upstreams, and the tables declaring them, before secrets are filled in."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ class UpstreamKind:
     """A kind of upstream.
 
     Attributes:
-        key: The key of the upstreams file that declares one.
+        key: The declaring key of the upstreams file.
         connect_s: Default of how long connecting may take.
-        has_session: Whether there is a connection to lose; a service takes single requests.
-        loss: The reason of a connection that ends, where nothing else explains it.
+        has_session: Whether there is a connection to lose. A service takes single requests.
+        loss: The reason of a connection's end, where nothing else explains it.
     """
 
     name: KindName
@@ -43,7 +43,7 @@ class _Table(BaseModel):
 
 
 class Endpoint(_Table):
-    """One address of a service without a description.
+    """An address of a service without a description.
 
     Attributes:
         get: The path, with its variables in braces.
@@ -55,7 +55,7 @@ class Endpoint(_Table):
 
 
 class ActionRule(_Table):
-    """The operator's rule for a tool that an action may call.
+    """The operator's rule for a tool for actions.
 
     Attributes:
         confirm: Whether a person must confirm each call.
@@ -65,7 +65,7 @@ class ActionRule(_Table):
 
 
 class UpstreamTable(_Table):
-    """One table of the file, before secrets are filled in."""
+    """A table of the file, before secrets are filled in."""
 
     url: str = ""
     transport: Literal["", "http", "sse"] = ""
@@ -90,6 +90,5 @@ class UpstreamTable(_Table):
 
     @property
     def action_rules(self) -> Mapping[str, ActionRule]:
-        """Return the tools that actions may call, with the operator's rules."""
-        given = self.actions
-        return given if isinstance(given, Mapping) else dict.fromkeys(given, ActionRule())
+        actions = self.actions
+        return actions if isinstance(actions, Mapping) else dict.fromkeys(actions, ActionRule())

@@ -1,4 +1,4 @@
-"""The toolset `upstreams`: tools that show and call the servers that fill widgets."""
+"""The toolset `upstreams`: tools to show and call upstreams."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ _COUNTS = {"hits": "kept", "misses": "call", "stale": "stale"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpstreamServices(Services):
-    """The services behind these tools; all None without an upstreams file.
+    """The services behind these tools. All None without an upstreams file.
 
     Attributes:
-        paged: Answers that are being read page by page.
-        live: Keeps renders up to date that pages follow.
+        paged: Answers in pages.
+        live: Keeps followed renders up to date.
     """
 
     upstreams: Upstreams | None = None
@@ -73,7 +73,6 @@ class UpstreamServices(Services):
         return cls(upstreams=upstreams, feeds=feeds, paged=PagedAnswers(SYSTEM.clock.steady_s))
 
     async def run(self) -> None:
-        """Keep all upstreams connected, until cancelled."""
         async with anyio.create_task_group() as tasks:
             if self.live is not None:
                 tasks.start_soon(self.live.run)
@@ -118,7 +117,6 @@ async def get_upstreams(
 def _describe(
     upstream: Upstream, counts: Mapping[str, int] | None, snapshot: Snapshot
 ) -> dict[str, Any]:
-    """Return the state of an upstream, without its address, and the tools that use it."""
     p50_ms, p95_ms = upstream.percentiles_ms() or (None, None)
     is_down = upstream.state in {"failed", "failing"}
     item = {
@@ -151,7 +149,7 @@ def _timestamp(at: float) -> str:
 async def call_upstream(
     context: ToolContext[UpstreamServices], arguments: Mapping[str, Any]
 ) -> Result:
-    """Return `{"kind", "bytes", "page", "next"?}`; the pages put together are the answer.
+    """Return `{"kind", "bytes", "page", "next"?}`. The pages put together are the answer.
 
     Raises:
         CallError: The call fails (W5001 to W5020), an expression cannot be used (W5007), or the
@@ -176,7 +174,7 @@ async def call_upstream(
         except CallError as error:
             raise error.for_operators() from None
     if arguments["select"]:
-        # In a thread, as everything that reads a whole answer: 8 MiB take seconds.
+        # In a thread, as all reading of whole answers: 8 MiB take seconds.
         select = partial(_select, answer, arguments["select"], arguments["name"])
         name, start, paged, answer = "", 0, None, await SYSTEM.threads.run_blocking(select)
     most_bytes, size = arguments["most_bytes"], len(answer.content)
@@ -214,11 +212,13 @@ def _ask(
     context: ToolContext[UpstreamServices], arguments: Mapping[str, Any]
 ) -> ConsentQuestion | None:
     upstreams = context.services.upstreams
-    found = None if upstreams is None else upstreams.all.get(str(arguments.get("name")))
-    tool = None if found is None else found.tools.get(str(arguments.get("tool")))
-    if found is None or tool is None or tool.is_read_only:
+    upstream = None if upstreams is None else upstreams.all.get(str(arguments.get("name")))
+    tool = None if upstream is None else upstream.tools.get(str(arguments.get("tool")))
+    if upstream is None or tool is None or tool.is_read_only:
         return None
-    return ConsentQuestion(text=f"Let '{found.name}' run '{tool.name}'?", hidden=("name", "tool"))
+    return ConsentQuestion(
+        text=f"Let '{upstream.name}' run '{tool.name}'?", hidden=("name", "tool")
+    )
 
 
 _tool = partial(BuiltinTool, scope=OPERATE, toolset="upstreams")

@@ -1,6 +1,6 @@
-"""HTTP towards upstreams: one transport each, which records failures and bounds responses.
+"""HTTP towards upstreams: a transport each, to record failures and bound responses.
 
-The libraries above report many causes with one sentence: 401 and 500 are the same error to
+The libraries above report many causes with the same sentence: 401 and 500 are the same error to
 FastMCP's client. The transport records the cause. No proxy is used, no redirect followed and no
 cookie kept.
 """
@@ -46,7 +46,7 @@ _MCP_TYPES = ("application/json", "text/event-stream")
 class TooLargeError(httpx2.StreamError):
     """A response exceeds `UpstreamLimits`.
 
-    A `StreamError` fails one request; any other error would end the SDK's whole session.
+    A `StreamError` fails one request. Any other error would end the SDK's whole session.
     """
 
 
@@ -59,9 +59,9 @@ class TransportFailure:
     """A failed request.
 
     Attributes:
-        reason: One word, as `refused`, `tls`, `http_500`; or `TOO_LARGE`.
+        reason: A word, as `refused`, `tls`, `http_500`, or `TOO_LARGE`.
         at: Time by the transport's clock.
-        retry_after_s: The pause that the upstream asks for before the next request.
+        retry_after_s: The pause requested by the upstream.
     """
 
     reason: str
@@ -76,14 +76,14 @@ message in the context of its caller, so calls at the same time do not see each 
 
 @dataclass(eq=False)
 class RecordingTransport(httpx2.AsyncBaseTransport):
-    """A transport that records failures: those of calls in `CALL_FAILURES`, and the latest other.
+    """A transport with a record of failures: of calls in `CALL_FAILURES`, and the latest other.
 
     Attributes:
         private: Whether it may connect to addresses of this machine and network.
-        is_mcp: Whether the server speaks MCP, which answers in JSON or events at any status.
+        is_mcp: Whether the server speaks MCP: answers in JSON or events at any status.
         clock: Monotonic time in seconds.
         failure: The latest failure outside of calls.
-        reduce: Reduces the result of a `tools/list`, in place; None to leave it.
+        reduce: Reduces the result of a `tools/list`, in place, or None to leave it.
         watched: The fate of the request of each press under way, by key.
     """
 
@@ -98,13 +98,12 @@ class RecordingTransport(httpx2.AsyncBaseTransport):
     )
 
     def failure_since(self, started_s: float) -> TransportFailure | None:
-        """Return the latest failure of the call, else one after `started_s` outside of calls."""
+        """Return the latest failure of the call, else any after `started_s` outside of calls."""
         if failures := CALL_FAILURES.get():
             return failures[-1]
         return self.failure if self.failure and self.failure.at >= started_s else None
 
     def record(self, reason: str, *, retry_after_s: float = LIMITS.retry_s) -> None:
-        """Record a failure that happened just now."""
         failure, failures = (
             TransportFailure(reason, self.clock(), retry_after_s),
             CALL_FAILURES.get(),
@@ -115,12 +114,10 @@ class RecordingTransport(httpx2.AsyncBaseTransport):
             failures.append(failure)
 
     def too_large(self) -> TooLargeError:
-        """Record that a response exceeds the limits, and return the error to raise."""
         self.record(TOO_LARGE)
         return TooLargeError("the response exceeds the limits")
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Send a request and return its response, decoded and bounded."""
         request.headers["accept-encoding"] = "identity"
         if key := PRESS_KEY.get():
             request.headers[KEY_HEADER] = key
@@ -132,7 +129,7 @@ class RecordingTransport(httpx2.AsyncBaseTransport):
         except (httpx2.HTTPError, OSError, PrivateAddressError) as error:
             reason = failure_reason(error) or "protocol"
             if isinstance(error, httpx2.ConnectError) and reason == "protocol":
-                # It ended before it was established: within TLS, or because no one listens.
+                # It ended before it was established: within TLS, or without a listener.
                 reason = "tls" if request.url.scheme == "https" else "refused"
             self.record(reason)
             if isinstance(error, (httpx2.ConnectError, PrivateAddressError)):
@@ -144,10 +141,10 @@ class RecordingTransport(httpx2.AsyncBaseTransport):
         return await self._limit_body(response)
 
     def _note_fate(self, request: httpx2.Request, fate: Fate) -> None:
-        """Record what became of a request, if it is that of a press.
+        """Record what became of a press's request.
 
-        By the request itself: the latest failure may be that of a probe, which is refused after
-        the upstream took the press and ended.
+        By the request itself: the latest failure may be of a probe, refused after the upstream
+        took the press and ended.
         """
         if not self.watched:
             return
@@ -158,17 +155,17 @@ class RecordingTransport(httpx2.AsyncBaseTransport):
                 self.watched[key] = fate
 
     async def _limit_body(self, response: httpx2.Response) -> httpx2.Response:
-        """Return `response` with a body that is decoded and counted here.
+        """Return `response` with a body to be decoded and counted here.
 
-        httpx2 decompresses behind the transport and keeps all of it, so a limit on the bytes
-        that arrive would bound nothing: 6 MB of gzip are 6 GB.
+        httpx2 decompresses behind the transport and keeps all of it, so a limit on arriving
+        bytes would bound nothing: 6 MB of gzip are 6 GB.
         """
         encoding = response.headers.get("content-encoding", "identity").strip().lower()
-        # Of a service that speaks no MCP, an event stream is a body as any other.
+        # Without MCP, an event stream is a body as any other.
         is_stream = self.is_mcp and _media_type(response) == "text/event-stream"
         if "," in encoding or (is_stream and encoding != "identity"):
             # Each coding multiplies by up to 1,000, and the bytes between two are never counted;
-            # an event stream has no limit that its decoded bytes could be held to.
+            # an event stream has no limit on its decoded bytes.
             self.record("protocol")
             await response.aclose()
             raise httpx2.DecodingError(f"the content coding {encoding[:40]}")
@@ -179,7 +176,7 @@ class RecordingTransport(httpx2.AsyncBaseTransport):
         obsolete = {"content-encoding", "content-length"} if is_rewritten else set[str]()
         headers = [pair for pair in response.headers.multi_items() if pair[0] not in obsolete]
         if is_stream:
-            # Events are always UTF-8; by another charset the SDK would read other events than here.
+            # Events are always UTF-8. By another charset the SDK would read other events than here.
             headers = [pair for pair in headers if pair[0] != "content-type"]
             headers.append(("content-type", "text/event-stream"))
         return httpx2.Response(
@@ -204,12 +201,10 @@ class RecordingTransport(httpx2.AsyncBaseTransport):
             self.record("not_mcp")
 
     async def aclose(self) -> None:
-        """Close all connections."""
         await self._inner.aclose()
 
 
 def is_refusal(status: int) -> bool:
-    """Return whether a service refuses the request itself, so that a second one would not help."""
     return 400 <= status < 500 and status not in {401, 403, 408, 429}
 
 
@@ -231,7 +226,7 @@ def _media_type(response: httpx2.Response) -> str:
 
 @dataclass(eq=False)
 class _BoundedBody(httpx2.AsyncByteStream):
-    """A body that is decompressed piece by piece and ends with an error above the limits."""
+    """A body decompressed piece by piece, with an error above the limits."""
 
     _stream: Any
     _recorder: RecordingTransport
@@ -263,7 +258,7 @@ class _BoundedBody(httpx2.AsyncByteStream):
         async with aclosing(packed.aiter_bytes(LIMITS.piece_bytes)) as decoded:
             async for piece in decoded:
                 yield piece
-                # One arriving chunk may hold 1,000 pieces; give the loop a turn after each.
+                # An arriving chunk may hold 1,000 pieces. Give the loop a turn after each.
                 await anyio.lowlevel.checkpoint()
 
     async def aclose(self) -> None:
@@ -272,7 +267,7 @@ class _BoundedBody(httpx2.AsyncByteStream):
 
 @dataclass(eq=False)
 class _ReducedBody(httpx2.AsyncByteStream):
-    """A body in which a large list of tools is reduced before the SDK parses it."""
+    """A body with a large list of tools reduced before the SDK parses it."""
 
     _body: httpx2.AsyncByteStream
     _recorder: RecordingTransport
@@ -290,12 +285,12 @@ class _ReducedBody(httpx2.AsyncByteStream):
 
 @dataclass(eq=False)
 class _ReducedEvents(_ReducedBody):
-    """An event stream in which each event is bounded, and a large list of tools reduced."""
+    """An event stream with bounded events, and a large list of tools reduced."""
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         pending, ends_in_return = bytearray(), False
         async for piece in self._body:
-            # Lines end in CR, LF or both; CR at the end of a piece may be half of both.
+            # Lines end in CR, LF or both. CR at the end of a piece may be half of both.
             lines = piece[1:] if ends_in_return and piece[:1] == b"\n" else piece
             ends_in_return = piece[-1:] == b"\r" or (ends_in_return and not piece)
             before = max(len(pending) - 1, 0)
@@ -337,8 +332,8 @@ def count_containers(content: bytes) -> int:
 async def reduce_message(content: bytes, reduce: Reduce) -> bytes:
     """Return a server's message with a large list of tools reduced before the SDK parses it.
 
-    The SDK's parser takes 25 times the size of a list that consists of small objects, since it
-    builds a tree of its own before the objects of Python, and it runs in the event loop.
+    The SDK's parser takes 25 times the size of a list of small objects, since it builds a tree of
+    its own before the objects of Python, and it runs in the event loop.
     """
     # The key may be written with escapes of ASCII letters.
     may_list = b'"tools"' in content or b"\\u00" in content
@@ -374,10 +369,9 @@ def http_client(
 
 
 def failure_reason(error: BaseException) -> str:
-    """Return the reason in an exception, or in one that led to it; empty if none."""
-    for one in _chain(error):
+    for cause in _chain(error):
         for kinds, reason in _REASONS:
-            if isinstance(one, kinds):
+            if isinstance(cause, kinds):
                 return reason
     return ""
 
@@ -395,21 +389,20 @@ _REASONS: tuple[tuple[tuple[type[BaseException], ...], str], ...] = (
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
-    """Yield an exception and all that led to it, each once: groups make circles of causes."""
+    """Yield an exception and its causes, each once: groups make circles of causes."""
     waiting, visited = [error], set()
     while waiting:
-        one = waiting.pop(0)
-        if id(one) in visited:
+        cause = waiting.pop(0)
+        if id(cause) in visited:
             continue
-        visited.add(id(one))
-        yield one
-        if isinstance(one, BaseExceptionGroup):
-            waiting += one.exceptions
-        waiting += [inner for inner in (one.__cause__, one.__context__) if inner is not None]
+        visited.add(id(cause))
+        yield cause
+        if isinstance(cause, BaseExceptionGroup):
+            waiting += cause.exceptions
+        waiting += [inner for inner in (cause.__cause__, cause.__context__) if inner is not None]
 
 
 async def probe(http: httpx2.AsyncClient, url: str) -> None:
-    """Request `url` once; a failure is recorded by the transport."""
     with suppress(httpx2.HTTPError, OSError, PrivateAddressError):
         await http.get(url)
 

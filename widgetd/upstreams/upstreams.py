@@ -1,4 +1,4 @@
-"""All upstreams of a file, kept connected; a change of the file restarts only what it changes."""
+"""All upstreams of a file, kept connected. A changed file restarts only changed upstreams."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _log = get_logger()
 
 
 class Upstreams(ActionCaller):
-    """The upstreams that a file declares.
+    """The upstreams declared in a file.
 
     Attributes:
         all: The upstreams, by name.
-        fault: Why the present file is not used; None if it is.
+        fault: Why the present file is not used, or None if it is.
 
     Raises:
         ConfigError: The file cannot be used (W5101), or a secret is missing (W5102).
@@ -55,11 +55,11 @@ class Upstreams(ActionCaller):
         self._tasks: TaskGroup | None = None
         self._scopes: dict[str, anyio.CancelScope] = {}
         self.all: dict[str, Upstream] = {
-            name: self._build(one) for name, one in self._file.declarations.items()
+            name: self._build(declaration) for name, declaration in self._file.declarations.items()
         }
 
     def __getitem__(self, name: str) -> Upstream:
-        """Return the upstream of that name.
+        """Return an upstream by name.
 
         Raises:
             CallError: There is none (W5001).
@@ -72,12 +72,11 @@ class Upstreams(ActionCaller):
         return self.all[name]
 
     def required_counts(self) -> dict[str, int]:
-        required = [one for one in self.all.values() if one.declaration.table.required]
-        ready = sum(one.state in {"ready", "empty"} for one in required)
+        required = [u for u in self.all.values() if u.declaration.table.required]
+        ready = sum(u.state in {"ready", "empty"} for u in required)
         return {"ready": ready, "failed": len(required) - ready}
 
     def describe_states(self) -> dict[str, Any]:
-        """Return `{"items": [{"name", "state", …, "required"}], "fault"?}`."""
         items = [
             upstream.describe() | {"required": upstream.declaration.table.required}
             for upstream in self.all.values()
@@ -85,18 +84,17 @@ class Upstreams(ActionCaller):
         return {"items": items, **({"fault": str(self.fault)} if self.fault else {})}
 
     def availability(self) -> dict[str, bool]:
-        """Return whether each upstream can be called now, by name."""
-        return {name: one.state == "ready" for name, one in self.all.items()}
+        return {name: upstream.state == "ready" for name, upstream in self.all.items()}
 
     def find_terms(self, upstream: str, tool: str) -> ActionTerms | None:
         called = self.all.get(upstream)
         rule = called and called.declaration.table.action_rules.get(tool)
         if not called or not rule:
             return None
-        known = called.actions.get(tool)
+        action = called.actions.get(tool)
         return ActionTerms(
             confirm=rule.confirm,
-            title=(known and known.title) or tool.replace("_", " ").capitalize(),
+            title=(action and action.title) or tool.replace("_", " ").capitalize(),
             patience_s=called.declaration.table.call_s,
         )
 
@@ -104,7 +102,7 @@ class Upstreams(ActionCaller):
         self, upstream: str, tool: str, arguments: Mapping[str, Any], *, key: str, principal: str
     ) -> ActionAnswer:
         called = self[upstream]
-        # Stable over restarts and replicas, and another one for each upstream.
+        # Stable over restarts and replicas, and different for each upstream.
         secret = called.declaration.digest.encode()
         stand_in = blake2b(principal.encode(), key=secret, digest_size=8).hexdigest()
         return await called.call_action(
@@ -112,7 +110,7 @@ class Upstreams(ActionCaller):
         )
 
     async def listen_to(self, name: str, uri: str, notify: Callable[[], None]) -> None:
-        """Call `notify` at each announcement of an upstream that a resource changed.
+        """Call `notify` at each announcement of a resource's change.
 
         Runs until cancelled. A reload may replace the upstream, so it is found anew each time.
         """
@@ -121,12 +119,11 @@ class Upstreams(ActionCaller):
             began = self._clock()
             with suppress(Exception):  # whatever a library raises, listen again
                 await self[name].listen_to(uri, notify)
-            # Feeds are asked at intervals, too, so an announcement that is missed only comes late.
+            # Feeds are asked at intervals, too, so a missed announcement only comes late.
             failures = 1 if self._clock() - began > pause_s(1) else failures + 1
             await anyio.sleep(pause_s(failures))
 
     async def run(self) -> None:
-        """Keep all upstreams connected, and follow the file, until cancelled."""
         async with anyio.create_task_group() as tasks:
             self._tasks = tasks
             for upstream in self.all.values():
@@ -141,7 +138,7 @@ class Upstreams(ActionCaller):
                     await self.reload()
 
     def check_file(self) -> None:
-        """Request that the file is read now, even if its date is unchanged."""
+        """Request a reading of the file now, even if its date is unchanged."""
         self._stamps = {}
         self._check_requested.set()
 
@@ -153,9 +150,9 @@ class Upstreams(ActionCaller):
         return stamps
 
     async def reload(self) -> None:
-        """Read the file again and restart the upstreams that it changes; a bad file changes none.
+        """Read the file again and restart changed upstreams. A bad file changes nothing.
 
-        Running calls end on the connection on which they began.
+        Running calls end on their own connection.
         """
         before = self._current_stamps()
         try:
@@ -167,12 +164,12 @@ class Upstreams(ActionCaller):
             self.fault = error
             return
         self.fault, self._file = None, file
-        # A save during the read is one more change, so the stamps from before it count.
+        # A save during the read is another change, so the earlier stamps count.
         current = self._current_stamps()
         self._stamps = {path: before.get(path, stamp) for path, stamp in current.items()}
-        served = {name: one.declaration for name, one in self.all.items()}
+        served = {name: upstream.declaration for name, upstream in self.all.items()}
         gone = [name for name in served if name not in file.declarations]
-        changed = [name for name, one in file.declarations.items() if served.get(name) != one]
+        changed = [name for name, new in file.declarations.items() if served.get(name) != new]
         for name in [*gone, *changed]:
             upstream = self.all.pop(name, None)
             if upstream is not None and self._tasks is not None:

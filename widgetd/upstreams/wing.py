@@ -1,4 +1,4 @@
-"""The wing `upstreams`: other servers that fill widgets, declared in one file."""
+"""The wing `upstreams`: other servers as sources of widgets, declared in a file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class UpstreamOptions:
 
 
 class UpstreamsWing(Wing[UpstreamOptions]):
-    """Feeds and bound actions of widgets, and tools that show and call upstreams."""
+    """Feeds and bound actions of widgets, and tools to show and call upstreams."""
 
     options = UpstreamOptions
     tools = toolset.TOOLS

@@ -118,7 +118,7 @@ async def fill_watches() -> bool:
     live = LiveFeeds(feeds=nothing, rendering=nothing, renders=nothing, registry=nothing)
     while live.has_place("ada"):
         number = len(live.watches)
-        live.watches[f"a{number}"] = _Watch(source=nothing, asked={}, owner="ada")
+        live.watches[f"a{number}"] = _Watch(source=nothing, arguments={}, owner="ada")
     return len(live.watches) == LIMITS.watches // 2 and live.has_place("bob")
 
 

@@ -1,1 +1,1 @@
-"""One Chromium, and the pictures that it takes."""
+"""A Chromium, and its pictures."""

@@ -1,4 +1,4 @@
-"""Accessibility by axe, which comes with the extra `test`."""
+"""Accessibility by axe, part of the extra `test`."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ async def find_violations(page: Page | Frame, *, code: str = "W3201") -> list[di
     """Return `[{"rule", "impact", "problem", "advice", "element", "at", "more"}]` of a page.
 
     Raises:
-        CallError: axe is not installed; the error has this `code`.
+        CallError: axe is not installed. The error has this `code`.
     """
     try:
         source = _source()

@@ -1,4 +1,4 @@
-"""The files that a test compares with: pictures, and roles and names, beside the test file."""
+"""Baselines of tests beside the test file: pictures, and roles and names."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from widgetd.base.files.inside import read_inside, write_inside
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Baselines:
-    """The baselines of one test.
+    """The baselines of a test.
 
     Attributes:
-        home: The folder of the test file; no baseline lies outside of it.
+        home: The folder of the test file. No baseline lies outside of it.
         prefix: Start of each file's path in `home`, as `pictures/Controls/acts`.
         update: Overwrite the baselines with what is seen, instead of comparing.
     """

@@ -1,8 +1,8 @@
-"""Pictures of widgets: the view that hosts get, drawn in Chromium without a network.
+"""Pictures of widgets: the view of hosts, drawn in Chromium without a network.
 
-The same tree, theme, width and scale give the same bytes on one machine: the clock, the language,
+The same tree, theme, width and scale give the same bytes on a machine: the clock, the language,
 the font and the rendering of glyphs are fixed, and nothing moves. A picture is as large as its
-widget and shows nothing of the page: what is outside of a card is transparent. Pages stay open for
+widget and shows nothing of the page: the space around a card is transparent. Pages stay open for
 the next widget, and each widget is drawn as if it were the first on its page.
 """
 
@@ -81,7 +81,7 @@ figcaption {{ margin-top: 6px }}
 
 
 class Clip(TypedDict):
-    """A part of a page, in the form that Playwright takes, in CSS pixels."""
+    """A part of a page, in Playwright's form, in CSS pixels."""
 
     x: float
     y: float
@@ -91,7 +91,7 @@ class Clip(TypedDict):
 
 @dataclass(eq=False, kw_only=True)
 class RenderPage:
-    """A page on which widgets are drawn, one after the other.
+    """A page to draw widgets on, in turn.
 
     Attributes:
         scale: Pixels of a picture for each CSS pixel.
@@ -112,7 +112,7 @@ class RenderPage:
         if self.width == width:
             return
         self.width = width
-        # By the session that takes the picture, because Chromium keeps the scale per session.
+        # By the picture's own session, because Chromium keeps the scale per session.
         viewport = {"width": width, "height": _HEIGHT_PX, "deviceScaleFactor": self.scale}
         override = {**viewport, "mobile": False}
         await self.devtools.send("Emulation.setDeviceMetricsOverride", override)
@@ -125,8 +125,8 @@ class RenderPage:
         behind = "nothing" if screenshot.transparent else "words"
         if screenshot.format == "jpeg":
             behind = "everything"
-        given = {"json": screenshot.json, "behind": behind}
-        result: dict[str, Any] = await self.page.evaluate("given => draw(given)", given)
+        request = {"json": screenshot.json, "behind": behind}
+        result: dict[str, Any] = await self.page.evaluate("request => draw(request)", request)
         return result
 
     async def take(self, screenshot: Screenshot) -> Picture:
@@ -160,7 +160,7 @@ class RenderPage:
             "captureBeyondViewport": box["y"] + box["height"] > _HEIGHT_PX,
             **({"quality": 90} if file == "jpeg" else {}),
         }
-        # Not by Playwright's own screenshot, which prepares the page anew for each picture.
+        # Playwright's own screenshot would prepare the page anew for each picture.
         capture = partial(self.devtools.send, "Page.captureScreenshot", options)
         try:
             result = await capture()
@@ -182,11 +182,10 @@ class RenderPage:
 
 
 class Places:
-    """Places in which as many pictures are drawn at once as may be, each owner within a share.
+    """Limits concurrent pictures, in total and per owner.
 
-    An owner's requests wait for the owner's share first, so that only as many of them wait
-    beside those of others: of a hundred requests of one token, all but one leave the others'
-    turn alone.
+    An owner's requests wait for the owner's share first. So a hundred requests of a token
+    delay other owners as little as a single request.
     """
 
     def __init__(self, limits: BrowserLimits) -> None:
@@ -199,7 +198,7 @@ class Places:
         """Hold a place during the block.
 
         Raises:
-            CallError: None was free in the time that one may take to draw (W3204).
+            CallError: No place was free within the time to draw (W3204).
         """
         quota = compute_share(self._limits.pictures_at_once, owner)
         own = self._shares.setdefault(owner, anyio.Semaphore(quota))
@@ -218,11 +217,11 @@ class Places:
 
 
 class Camera:
-    """Takes pictures in one browser, which stays open meanwhile.
+    """Takes pictures in a single open browser.
 
     Args:
-        charge: Charges the owner of a picture, or raises W2201. The camera calls it, and no route
-            or tool, so that every way to a picture costs the same.
+        charge: Charges the owner of a picture, or raises W2201. The camera calls it, no route or
+            tool, so every way to a picture costs the same.
         theme: Returns the theme of the widgets.
     """
 
@@ -241,7 +240,7 @@ class Camera:
         self._limits = limits
         self._places = Places(limits)
         self._pages: list[RenderPage] = []
-        # By content, so that owners share pictures that each of them may see.
+        # By content: owners share equal pictures.
         self._cache: OwnedEntries[Picture] = OwnedEntries(
             most=limits.cached_pictures,
             most_bytes=limits.cached_bytes,
@@ -250,11 +249,11 @@ class Camera:
         )
 
     async def take(self, screenshot: Screenshot, *, owner: str) -> Picture:
-        """Return a picture, which may be cached.
+        """Return a picture, cached or new.
 
         Args:
             screenshot: The picture to draw.
-            owner: Name of the principal, whose share of the places and of the cache it takes.
+            owner: Name of the principal. The picture takes its share of places and cache.
 
         Raises:
             CallError: There is no browser (W3201), it was not drawn in time (W3202), is too large
@@ -292,7 +291,7 @@ class Camera:
         owner: str,
         report: Callable[[str, Picture], Awaitable[None]] | None = None,
     ) -> tuple[Picture, dict[str, Picture]]:
-        """Return one picture of all `screenshots`, each above its name, and the single pictures.
+        """Return a picture of all `screenshots`, each above its name, and the single pictures.
 
         `report` is called with each of these as soon as it is taken.
 
@@ -316,10 +315,10 @@ class Camera:
         owner: str,
     ) -> Picture:
         figures = "".join(
-            f'<figure><img alt="" width="{one.width}" src="data:image/{one.format};base64,'
-            f'{base64.b64encode(one.content).decode()}"><figcaption>{escape(name)}</figcaption>'
+            f'<figure><img alt="" width="{picture.width}" src="data:image/{picture.format};base64,'
+            f'{base64.b64encode(picture.content).decode()}"><figcaption>{escape(name)}</figcaption>'
             "</figure>"
-            for name, one in pictures
+            for name, picture in pictures
         )
 
         async with self._place(owner):
@@ -335,7 +334,7 @@ class Camera:
                 await page.close()
 
     async def take_states(self, widget: Widget, *, owner: str) -> Picture:
-        """Return one picture of all states: a row for each, a column for each width and theme.
+        """Return a picture of all states: a row for each, a column for each width and theme.
 
         Raises:
             CallError: As `take` does.
@@ -374,11 +373,11 @@ class Camera:
         owner: str,
     ) -> T:
         async with self._place(owner):
-            self._pages = [one for one in self._pages if not one.page.is_closed()]
-            page = next((one for one in self._pages if one.scale == screenshot.scale), None)
+            self._pages = [tab for tab in self._pages if not tab.page.is_closed()]
+            page = next((tab for tab in self._pages if tab.scale == screenshot.scale), None)
             if page is not None:
                 self._pages.remove(page)
-                # A page may have died while it waited; then a new one takes its place.
+                # A page may have died while it waited. Then a new page takes its place.
                 with suppress(*driver_errors()):
                     return await self._use(page, screenshot, use)
             html = drawing(
@@ -400,7 +399,7 @@ class Camera:
             await self._return_page(page)
             raise
         except BaseException:
-            await page.close()  # also one that did not answer in time
+            await page.close()  # also without an answer in time
             raise
         await self._return_page(page)
         return result
@@ -458,7 +457,7 @@ class Camera:
 
 
 def _note_error(console: list[str], message: ConsoleMessage) -> None:
-    # Nothing is loaded from elsewhere by our own choice, which is no fault of the widget.
+    # Loading nothing from elsewhere is our own choice, and no fault of the widget.
     if message.type == "error" and not message.text.startswith("Failed to load resource"):
         console.append(message.text)
 
@@ -499,7 +498,7 @@ def sample_screenshots(snapshot: Snapshot, *, width: int, scale: float) -> dict[
 
 
 def take_picture(take: Callable[[Camera], Awaitable[T]], theme: Theme = NO_THEME) -> T:
-    """Return what `take` takes, one picture or several, in a browser of its own.
+    """Return the pictures of `take`, in a browser of its own.
 
     Raises:
         CallError: As `Camera.take` does.

@@ -1,6 +1,6 @@
 """The system's Chromium: finding it, starting it on the first request, restarting it.
 
-Everything that makes a page look the same on every run is decided here: the clock, the language,
+The same looks of a page on every run are decided here: the clock, the language,
 the font and the rendering of glyphs. The browser has no network.
 """
 
@@ -115,7 +115,7 @@ async def new_context(
     locale: str = "en-US",
     framed: bool = False,
 ) -> BrowserContext:
-    """Open a context in which the same page looks the same each time.
+    """Open a context. The same page looks the same there each time.
 
     Width and height are in CSS pixels, and `scale` pixels for each of them. With `framed`, only
     frames get the font, because that takes each document a moment.
@@ -135,32 +135,32 @@ async def new_context(
 
 @cache
 def _font_script(*, framed: bool) -> str:
-    """Return the script that adds the font to a document before anything in it runs.
+    """Return a script to add the font to a document before anything in it runs.
 
     Unlike a style sheet, no content security policy has to allow it.
     """
     folder = files("widgetd.author.browser") / "inter"
     ranges: dict[str, str] = orjson.loads((folder / "unicode.json").read_bytes())
-    given = [
+    fonts = [
         (covered, b64encode((folder / f"{subset}.woff2").read_bytes()).decode())
         for subset, covered in ranges.items()
     ]
     script = _ADD_FONT.replace("NEEDLESS", "top === window" if framed else "false")
-    return script.replace("GIVEN", orjson.dumps(given).decode())
+    return script.replace("GIVEN", orjson.dumps(fonts).decode())
 
 
 class Chromium:
-    """One browser for all callers, started by the first of them.
+    """The browser of all callers, started by the first of them.
 
-    Two processes serve it: Chromium and the driver that Playwright starts beside it. Either may be
-    killed, so each request first makes sure that both answer and else starts both anew.
+    Two processes serve it: Chromium and Playwright's driver. Either may be killed, so each request
+    first makes sure of an answer of both, and else starts both anew.
 
     Args:
-        niceness: Added to the driver's niceness, and so to that of the browser.
+        niceness: Added to the niceness of the driver and the browser.
         clock: Seconds, monotonic.
 
     Attributes:
-        spare: Contexts that are open only so that the next request is quick.
+        spare: Open contexts for a quick next request.
     """
 
     def __init__(
@@ -218,8 +218,8 @@ class Chromium:
     async def _is_alive(self) -> bool:
         """Return whether the driver and the browser answer.
 
-        Playwright says nothing of a driver that died: `is_connected` stays true and no event comes.
-        So both are asked a question, through a session that is open for it: a millisecond.
+        Playwright says nothing of a dead driver: `is_connected` stays true and no event comes.
+        So both are asked a question, through an open session: a millisecond.
         """
         if self._probe is None or not self.is_running(self._browser):
             return False
@@ -231,7 +231,7 @@ class Chromium:
     async def _is_driver_alive(self) -> bool:
         """Return whether the driver reported the end of its browser, and answers since.
 
-        Such a driver starts the next browser; another would take longer to start than that does.
+        Such a driver starts the next browser sooner than a new driver could.
         """
         if self._playwright is None or self._browser is None or self._browser.is_connected():
             return False
@@ -249,7 +249,7 @@ class Chromium:
         with lifted_limits():
             playwright = await manager.start()
         self._drivers = _children() - before
-        # Playwright awaits this future only while it starts. Of a driver that dies later asyncio
+        # Playwright awaits this future only while it starts. Of a driver's later death asyncio
         # would log a traceback, "Future exception was never retrieved".
         with suppress(AttributeError):
             client: Any = manager._client  # noqa: SLF001 - no public name leads there
@@ -307,8 +307,8 @@ class Chromium:
 async def close_quietly(closing: Awaitable[None]) -> None:
     """Close a page, a browser or its driver.
 
-    One that died has nothing to close and may fail in any way; one that hangs is left to its
-    driver, which kills it.
+    A dead browser has nothing to close and may fail in any way. A hanging browser is left to its
+    driver, to be killed.
     """
     with suppress(Exception), anyio.move_on_after(LIMITS.close_s, shield=True):
         await closing

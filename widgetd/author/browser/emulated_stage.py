@@ -1,9 +1,9 @@
-"""A stage whose page is a known host: what it declares, strips, delays, replays and refuses.
+"""A stage with a known host as its page: its declarations, delays, replays and refusals.
 
     keyword -> view.html in its frame -> filter -> AppBridge -> here -> an MCP client -> the server
 
-`emulator.js`, built from `view/emulator/`, has the official bridge and the filter; a profile says
-what they do. Everything between the view and the store is what a host's users get.
+`emulator.js`, built from `view/emulator/`, has the official bridge and the filter. A profile tells
+them what to do. Everything between the view and the store is as for a host's users.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _NARROW_PX = 240
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostProfile:
-    """A host as data; the defaults are those of a host that behaves as the specification says.
+    """A host as data. The defaults follow the specification.
 
     Attributes:
         title: Its name for people.
@@ -53,27 +53,27 @@ class HostProfile:
         threads: Public threads about what it does.
         does: What it does, in a phrase.
         answer: What widgetd does about it, in a phrase.
-        client: The name that it sends.
-        app_tools: The setting that a server needs whose widgets it shows.
-        declares_apps: Whether it declares that it draws views.
+        client: The name in its requests.
+        app_tools: The setting of a server for its widgets to be shown.
+        declares_apps: Whether it declares to draw views.
         abilities: What it can do for a view.
-        display_modes: The modes that it offers to a view.
-        tool_info: Whether it tells the view which tool it shows.
+        display_modes: The modes offered to a view.
+        tool_info: Whether it names the tool to the view.
         flat_uri: Whether it reads a page's URI under the flat key alone.
         order: What it does until the view has its result, in this order.
         delay_ms: Pause before the result.
-        strips: Members of a result that never reach the view.
+        strips: Members of a result withheld from the view.
         strips_answers: Whether it strips the answers to the view's own calls as well.
         wraps: Whether it delivers `{"result": ...}`.
-        withholds_linked: Whether it delivers no result that has a link.
-        empties_replays: Whether a view that is mounted again gets a result without content.
+        withholds_linked: Whether it withholds results with a link.
+        empties_replays: Whether a remounted view gets a result without content.
         caches_pages: Whether it reads each page's URI only once.
-        ignores_image_origins: Whether it loads no images from the origins that a page declares.
-        refuses: Tools that it does not call for a view.
-        refuses_unlisted: Whether it calls no tools for a view that the server does not list.
-        keeps_storage: Whether it gives the view an origin, so that the view can store what it sent.
+        ignores_image_origins: Whether it loads no images from a page's declared origins.
+        refuses: Tools refused to a view.
+        refuses_unlisted: Whether it refuses unlisted tools to a view.
+        keeps_storage: Whether it gives the view an origin, and so a store.
         hides_until_sized: Whether it hides the frame until the view sends a size.
-        width_px: Width of the frame; 0 for the whole page.
+        width_px: Width of the frame, or 0 for the whole page.
         life: What happens to a view after it is drawn.
     """
 
@@ -112,15 +112,15 @@ class HostProfile:
 
 @dataclass
 class EmulatedStage(Stage):
-    """A stage that shows widgets as one host does.
+    """A stage with the behaviour of a host.
 
     Attributes:
         profile: The host.
         client: The host's connection to the server.
         messages: Messages of views to the model, as the user.
-        calls: Names of the tools that views called.
-        submitted: Types of the actions that the server or the model has got from the view.
-        pages: The pages that the host has read, by URI.
+        calls: Names of the tools called by views.
+        submitted: Types of the actions received from the view by the server or the model.
+        pages: The pages read by the host, by URI.
     """
 
     profile: HostProfile = field(kw_only=True)
@@ -134,21 +134,21 @@ class EmulatedStage(Stage):
     _relays: set[anyio.CancelScope] = field(default_factory=set)
     _accepted: set[str] = field(default_factory=set)
 
-    async def show(self, widget: Widget, given: ShownState, **shown: Any) -> None:
-        await self._mount(widget, given, widget.tool, dict(given.arguments), **shown)
+    async def show(self, widget: Widget, content: ShownState, **options: Any) -> None:
+        await self._mount(widget, content, widget.tool, dict(content.arguments), **options)
 
     async def show_render(
-        self, widget: Widget | None, given: ShownState, render: StoredRender, **shown: Any
+        self, widget: Widget | None, content: ShownState, render: StoredRender, **options: Any
     ) -> None:
         if widget is None:
             raise CallError("W2001", f"there is no widget '{render.tool}' any more")
-        await self._mount(widget, given, "show_render", {"render_id": render.id}, **shown)
+        await self._mount(widget, content, "show_render", {"render_id": render.id}, **options)
 
     async def show_tree(self, root: Mapping[str, Any]) -> None:  # noqa: ARG002 - see below
         raise CallError("W4102", "a host shows results of tools; leave --client out", path="tree")
 
     async def update(self) -> None:
-        """Leave newer versions to the view, which follows its render through the host."""
+        """Leave newer versions to the view, as it follows its render through the host."""
 
     async def remount(self) -> None:
         await self._play("window.stage.remount()")
@@ -160,9 +160,9 @@ class EmulatedStage(Stage):
             CallError: The view is not drawn any more, the page has an error, or the form is not
                 submitted exactly once (W4301).
         """
-        # The first form that the server handles.
+        # The first form handled by the server.
         triggers = iterate_triggers(self.require_display().root)
-        submit = next((one for one in triggers if one.submits and one.handler == "server"), None)
+        submit = next((t for t in triggers if t.submits and t.handler == "server"), None)
         if submit is not None:
             await self._submit(submit)
         for scene in self.profile.life:
@@ -187,7 +187,7 @@ class EmulatedStage(Stage):
     async def _mount(
         self,
         widget: Widget,
-        given: ShownState,
+        content: ShownState,
         name: str,
         arguments: dict[str, Any],
         *,
@@ -208,11 +208,11 @@ class EmulatedStage(Stage):
         render = await self.server.store.renders.get(str(mark.get("id")))
         if render is None:
             raise CallError("W2007", "the result names no render")
-        self._put(widget, given, render, state)
-        is_linked = any(one["type"] == "resource_link" for one in result["content"])
+        self._put(widget, content, render, state)
+        is_linked = any(block["type"] == "resource_link" for block in result["content"])
         is_withheld = is_linked and self.profile.withholds_linked
-        order = [one for one in self.profile.order if one != "result" or not is_withheld]
-        shown = {
+        order = [part for part in self.profile.order if part != "result" or not is_withheld]
+        message = {
             "src": "/view",
             "title": widget.definition.title,
             "tool": {**tool, "name": name} if name in tools else tool,
@@ -227,7 +227,7 @@ class EmulatedStage(Stage):
         }
         await self._play(
             "([profile, shown, context]) => window.stage.show(profile, shown, context)",
-            [{**asdict(self.profile), "day": "", "order": order}, shown, context],
+            [{**asdict(self.profile), "day": "", "order": order}, message, context],
         )
         await self._require_drawn("at first")
         self.emit("shown", widget=render.tool, renderId=render.id)
@@ -240,12 +240,12 @@ class EmulatedStage(Stage):
             self.pages[uri] = answer["contents"][0]
         return self.pages[uri]
 
-    async def _play(self, script: str, given: object = None, *, draws: bool = True) -> None:
+    async def _play(self, script: str, argument: object = None, *, draws: bool = True) -> None:
         for relay in tuple(self._relays):
             relay.cancel()
         self._drawn = anyio.Event()
         with anyio.fail_after(self.limits.draw_s):
-            await self.page.evaluate(script, given)
+            await self.page.evaluate(script, argument)
             if draws:
                 await self._drawn.wait()
                 await self.settle()
@@ -263,17 +263,19 @@ class EmulatedStage(Stage):
         return own.or_(self.frame.locator("form button[type=submit]")).first
 
     async def _submit(self, trigger: Trigger) -> None:
-        for one in trigger.fields:
-            box = self.frame.locator(f'[name="{one.name}"]').first
-            if one.required and one.kind == "boolean":
+        for item in trigger.fields:
+            box = self.frame.locator(f'[name="{item.name}"]').first
+            if item.required and item.kind == "boolean":
                 await box.check(force=True)
-            elif one.required and await box.count() and not await box.input_value():
-                await box.fill("ada@example.com" if "email" in one.name else "12")
+            elif item.required and await box.count() and not await box.input_value():
+                await box.fill("ada@example.com" if "email" in item.name else "12")
         seq = self.seq
         await self._button(trigger).click(timeout=self.limits.draw_s * 1000)
         with anyio.fail_after(self.limits.draw_s):
             await self.frame.get_by_role("status").filter(has_text="was sent").wait_for()
-            while not any(one["seq"] > seq and one["kind"] == "action" for one in self.events):
+            while not any(
+                entry["seq"] > seq and entry["kind"] == "action" for entry in self.events
+            ):
                 await self.event_within(self.limits.draw_s)
 
     def _bindings(self) -> Mapping[str, Callable[..., Any]]:
@@ -294,12 +296,12 @@ class EmulatedStage(Stage):
                 self._note_action(params["arguments"], answer)
         return answer
 
-    def _note_action(self, given: dict[str, Any], answer: dict[str, Any]) -> None:
+    def _note_action(self, request: dict[str, Any], answer: dict[str, Any]) -> None:
         if not answer.get("_meta", {}).get("widgetd/error"):
-            self._accepted.add(given["action"])
+            self._accepted.add(request["action"])
             if not answer.get("structuredContent", {}).get("repeated"):
-                self.submitted.append(given["action"])
-        self._emit_action(given, answer)
+                self.submitted.append(request["action"])
+        self._emit_action(request, answer)
 
     def _receive(self, _source: object, message: dict[str, Any]) -> None:
         kind = message.pop("kind")
@@ -308,11 +310,11 @@ class EmulatedStage(Stage):
             return
         if kind == "message":
             self.messages.append(message["text"])
-            found = _SENTENCE.search(message["text"])
-            # The page also tells the model of an action that the server has accepted.
-            if found and found[1] not in self._accepted:
-                self.submitted.append(found[1])
-                self.emit("action", type=found[1], payload=orjson.loads(found[2] or "{}"))
+            sentence = _SENTENCE.search(message["text"])
+            # The page also tells the model of an accepted action.
+            if sentence and sentence[1] not in self._accepted:
+                self.submitted.append(sentence[1])
+                self.emit("action", type=sentence[1], payload=orjson.loads(sentence[2] or "{}"))
         self.emit(kind, **message)
 
     def _note_error(self, message: ConsoleMessage) -> None:

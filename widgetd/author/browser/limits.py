@@ -1,4 +1,4 @@
-"""The limits and timeouts of everything that runs in the browser, in one table."""
+"""The limits and timeouts of everything in the browser."""
 
 from __future__ import annotations
 
@@ -12,47 +12,47 @@ Charge = Callable[[str, int], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrowserLimits:
-    """Limits of pictures and sessions, and timeouts of everything that a caller waits for.
+    """Limits of pictures and sessions, and timeouts of a caller's waits.
 
     Attributes:
         step_s: Time that a step waits for its element, unless the call says otherwise.
         step_max_s: The longest time that a call can ask for.
         steps: Steps in one call.
-        answer_s: How long a page may take to answer one question, beyond the time of the step that
-            asks. A page that takes longer is closed.
+        answer_s: Time for a page to answer a question, beyond the time of the asking step. A slower
+            page is closed.
         close_s: Time for a page, a browser or its driver to close.
-        candidates: Targets of which the first that matches counts.
-        target_chars: Length of one of them.
-        named_elements: Elements that an error names, of several that a target leads to.
-        matched_texts: Different texts on a page that the pattern of a target may match.
-        matched_chars: Length of a text on a page that the pattern of a target is matched with.
-        named_events: Events, violations or console lines that an error names.
-        poll_s: Pause before a page is asked again for what is not there yet.
-        calendar_months: Months that a calendar is turned by to reach a date.
-        event_bytes: Events of one session, as JSON; the oldest are dropped first.
+        candidates: Alternative targets. The first match counts.
+        target_chars: Length of each.
+        named_elements: Elements named in an error about an ambiguous target.
+        matched_texts: Different texts on a page matched by a target's pattern.
+        matched_chars: Length of a page's text for a target's pattern.
+        named_events: Events, violations or console lines named in an error.
+        poll_s: Pause before a page is asked again.
+        calendar_months: Turns of a calendar to reach a date, in months.
+        event_bytes: Events of a session, as JSON. The oldest are dropped first.
         events: The same, counted.
-        console_chars: Length of one line of a page's console.
+        console_chars: Length of a line of a page's console.
         sessions: Sessions at the same time.
-        session_idle_s: Time after which an unused session ends.
-        session_hard_s: Time after which every session ends.
-        expire_s: Pause between two looks for sessions that are due to end.
-        trace_bytes: Size of one trace.
-        pictures_at_once: Pictures that are drawn at the same time, half of them for one token.
-        picture_cost: Calls that a picture, or a sheet of named widgets, counts as, besides the
-            request for it; the sheet of all states counts as ten.
-        draw_s: Time to draw one, and time that a caller waits for a place.
-        picture_bytes: Size of one picture.
-        picture_px: Longest side of one picture; browsers draw no more at once.
-        cached_pictures: Pictures that are not drawn again; a share for each owner.
+        session_idle_s: Lifetime of an unused session.
+        session_hard_s: Lifetime of any session.
+        expire_s: Pause between two looks for expired sessions.
+        trace_bytes: Size of a trace.
+        pictures_at_once: Pictures drawn at the same time, half of them for any single token.
+        picture_cost: Cost of a picture, or of a sheet of named widgets, in calls besides the
+            request. The sheet of all states counts as ten.
+        draw_s: Time to draw a picture, and time of a caller's wait for a place.
+        picture_bytes: Size of a picture.
+        picture_px: Longest side of a picture. Browsers draw no more at once.
+        cached_pictures: Cached pictures, with a share for each owner.
         cached_bytes: Size of all of them.
-        cached_s: Time for which one is not drawn again.
-        page_uses: Pictures drawn on one page before a new one replaces it, because what a page
-            retains of each widget adds up.
-        baseline_bytes: Size of a file that a test compares with.
-        sheet_widgets: Widgets on one sheet of pictures.
-        browser_idle_s: Time after which an unused browser is closed.
+        cached_s: Lifetime of a cached picture.
+        page_uses: Pictures drawn on a page before its replacement. A page retains something of each
+            widget.
+        baseline_bytes: Size of a baseline.
+        sheet_widgets: Widgets on a sheet of pictures.
+        browser_idle_s: Lifetime of an unused browser.
         browser_poll_s: Pause between two looks for that, and at the memory of a browser.
-        probe_s: Time for a running browser to answer that it is alive.
+        probe_s: Time for a running browser to prove that it is alive.
     """
 
     step_s: float = 5
@@ -102,6 +102,6 @@ async def no_charge(_owner: str, _cost: int) -> None:
 def compute_share(most: int, owner: str) -> int:
     """Return how many of `most` sessions or pictures `owner` may have at the same time.
 
-    Half of them, so that no token takes all. Callers without a token are one owner, and may.
+    Half of them, so no token takes all. Callers without a token share an owner, and may.
     """
     return (most + 1) // 2 if owner else most

@@ -2,10 +2,10 @@
 
 Pictures are compared as a person does, not pixel by pixel. A picture is cut into cells of eight by
 eight pixels, and the mean colour of each cell is compared, wherever it lies within a pixel. Debian
-13 draws what Debian 12 drew with one cell in four hundred off by more than 3 levels of 255, and one
-in eight hundred by more than 8: the edges of letters. A missing border, a paler grey or a missing
-icon moves many times as much. One letter moves less, so letters are compared as well: they differ
-in a cell whose strokes no shift by a part of a pixel explains.
+13 draws what Debian 12 drew with a cell in four hundred off by more than 3 levels of 255, and a
+cell in eight hundred by more than 8: the edges of letters. A missing border, a paler grey or a
+missing icon moves many times as much. A single letter moves less, so letters are compared as well:
+they differ in a cell if no shift by a part of a pixel explains its strokes.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ class Screenshot:
 
     Attributes:
         tree: The widget root.
-        width: Width of the widget's room in CSS pixels; its height is its own.
+        width: Width of the widget's room in CSS pixels. Its height is its own.
         scale: Pixels of the picture for each CSS pixel.
         locale: Language of numbers and dates.
-        part: The element to take; by default all of the widget.
+        part: The element to take, by default all of the widget.
         format: A JPEG has no transparency.
         palette: The theme of the widgets, as JSON.
-        transparent: Leave out the background behind text that is in no card. By default it is that
-            of a chat, so that such text can be read.
+        transparent: Leave out the background behind text outside of cards. By default it is the
+            background of a chat, for legible text.
     """
 
     tree: Mapping[str, Any]
@@ -80,7 +80,7 @@ class Picture:
     """A picture as a file, and its size in pixels.
 
     Attributes:
-        overflow: Elements that are wider than the widget's room, each in a few words.
+        overflow: Elements wider than the widget's room, each in a few words.
         console: Errors in the console of the page.
     """
 

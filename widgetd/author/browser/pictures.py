@@ -50,7 +50,7 @@ WIDTH = {
 async def take_picture(context: ToolContext[Camera], arguments: Mapping[str, Any]) -> Result:
     """Return an image and `{"width", "height", "bytes", "digest", "console", "overflow", "left"}`.
 
-    Several names, or none, give a sheet; `left` names the widgets that have no place on it.
+    Several names, or none, give a sheet. `left` names the widgets without a place on it.
 
     Raises:
         CallError: There is no such widget (W2001), render (W2007) or state (W4402), a part or
@@ -74,9 +74,9 @@ async def take_picture(context: ToolContext[Camera], arguments: Mapping[str, Any
         picture, pictures = await camera.sheet(screenshots, owner=owner, report=report)
     complaints = {
         key: [
-            f"{name}: {one}" if len(pictures) > 1 else one
-            for name, each in pictures.items()
-            for one in getattr(each, key)
+            f"{name}: {text}" if len(pictures) > 1 else text
+            for name, picture in pictures.items()
+            for text in getattr(picture, key)
         ]
         for key in ("console", "overflow")
     }
@@ -132,11 +132,11 @@ async def _screenshots(
             raise unknown_widget(name, widgets)
         widget = widgets[name]
         state = find_state(widget, arguments["state"])
-        given = arguments.get("arguments")
+        chosen = arguments.get("arguments")
         journal = context.rendering.journal
-        with journal.rendering(widget.key, "" if given is None else journal.digest(given)):
+        with journal.rendering(widget.key, "" if chosen is None else journal.digest(chosen)):
             example = (
-                show_state(widget, state.key) if given is None else ShownState(arguments=given)
+                show_state(widget, state.key) if chosen is None else ShownState(arguments=chosen)
             )
             tree = example.tree(widget)
         screenshots[name] = Screenshot(

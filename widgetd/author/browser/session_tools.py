@@ -37,10 +37,10 @@ async def start_session(
     sessions = context.services
     show = KEYWORDS["show_widget"]
     names = ("widget", "render_id", "arguments", "state")
-    given = {name: arguments[name] for name in names if arguments.get(name)}
+    chosen = {name: arguments[name] for name in names if arguments.get(name)}
     session = await sessions.start(
         context.caller,
-        (show, show.parse(given)),
+        (show, show.parse(chosen)),
         theme=arguments["theme"],
         width=arguments["width"],
         locale=arguments["locale"],
@@ -66,8 +66,8 @@ async def do_in_session(
 ) -> Result:
     """Return `{"status", "steps", "failed"?, "ended"?, "screen", "events"}`.
 
-    Each step has `{"keyword", "ms", "status", "target"?, "result"?}`: the target is the one of
-    several that led to an element. A failure adds a picture. `ended` says why the session is over.
+    Each step has `{"keyword", "ms", "status", "target"?, "result"?}`: the candidate
+    with an element. A failure adds a picture. `ended` says why the session is over.
 
     Raises:
         CallError: There is no such session (W4001) or keyword (W4101), the keyword's arguments do
@@ -103,7 +103,7 @@ async def _do(
     sessions, stage, before = context.services, session.stage, session.stage.seq
     results = await sessions.do(session, steps, timeout_s, context.caller.report)
     error = ended = results[-1].error
-    pictures = [one.result for one in results if isinstance(one.result, bytes)]
+    pictures = [result.result for result in results if isinstance(result.result, bytes)]
     view: dict[str, Any] = {}
     if error is None or error.code not in ENDINGS:
         try:
@@ -113,20 +113,20 @@ async def _do(
                 pictures.append(await sessions.read(session, "A picture", Stage.page_picture))
         except CallError as unanswered:
             ended = unanswered
-            # A step after which the page does not answer has failed, too.
+            # A step has failed, too, if the page does not answer after it.
             if unanswered.code in ENDINGS:
                 error = error or unanswered
     answer: dict[str, Any] = {
         "status": "failed" if error else "done",
         "steps": [
             {
-                "keyword": one.keyword.name,
-                "ms": one.ms,
-                "status": "done" if one.error is None else "failed",
-                **({"target": one.target} if one.target else {}),
-                **({} if isinstance(one.result, bytes | None) else {"result": one.result}),
+                "keyword": result.keyword.name,
+                "ms": result.ms,
+                "status": "done" if result.error is None else "failed",
+                **({"target": result.target} if result.target else {}),
+                **({} if isinstance(result.result, bytes | None) else {"result": result.result}),
             }
-            for one in results
+            for result in results
         ],
     }
     if error is not None:
@@ -140,11 +140,11 @@ async def _do(
     if ended is not None and ended.code in ENDINGS:
         answer["ended"] = {"code": ended.code, "message": ended.message}
     answer |= view
-    answer["events"] = [one for one in stage.events if one["seq"] > before]
+    answer["events"] = [event for event in stage.events if event["seq"] > before]
     structured = to_json(answer)
     blocks = orjson.loads(error_result(error, answer).content) if error else []
     blocks.append(text_block(structured.decode()))
-    blocks += [image_block(one) for one in pictures]
+    blocks += [image_block(picture) for picture in pictures]
     code = error.code if error else ""
     return Result(content=to_json(blocks), structured=structured, is_error=bool(error), code=code)
 
@@ -155,7 +155,7 @@ async def do_keyword(
     written = dict(arguments)
     session = _session(context, written.pop("session_id"))
     steps = [(keyword, keyword.parse(written))]
-    # Reading changes nothing, so the screen is the one that the caller has.
+    # Reading changes nothing, so the caller has the screen already.
     return await _do(context, session, steps, LIMITS.step_s, screen=keyword.kind != "read")
 
 
@@ -181,13 +181,13 @@ def _as_test(session: Session) -> str:
     lines = [f"widget: {session.stage.subject}", "tests:", "  - name: as in the session"]
     lines.append("    steps:")
     for keyword, arguments in session.steps:
-        given = {
+        differing = {
             name: value
             for name, value in arguments.items()
             if value != keyword.schema["properties"].get(name, {}).get("default")
             and (name, value) != ("widget", session.stage.subject)
         }
-        written = f": {to_json(given).decode()}" if given else ""
+        written = f": {to_json(differing).decode()}" if differing else ""
         lines.append(f"      - {keyword.name}{written}")
     return "\n".join(lines) + "\n"
 
@@ -198,11 +198,10 @@ async def list_sessions(
     """Return `{"items": [{"sessionId", "widget", "generation", "expiresInS"}]}` of the caller."""
     sessions = context.services
     own = sessions.owned_by(context.caller.principal.name)
-    return structured_result({"items": [_summary(one, sessions) for one in own]})
+    return structured_result({"items": [_summary(session, sessions) for session in own]})
 
 
 async def read_part(context: ToolContext[BrowserSessions], value: str) -> str | bytes | None:
-    """Read `ID/PART` of a session of the caller; None if there is none."""
     session_id, _, part = value.partition("/")
     sessions = context.services
     if part == TRACE:
@@ -221,8 +220,13 @@ async def read_part(context: ToolContext[BrowserSessions], value: str) -> str | 
 
 async def read_keywords(_context: ToolContext[BrowserSessions], _value: str) -> str:
     rows = [
-        {"name": one.name, "kind": one.kind, "says": one.summary, "schema": one.schema}
-        for one in KEYWORDS.values()
-        if one.is_tool
+        {
+            "name": word.name,
+            "kind": word.kind,
+            "says": word.summary,
+            "schema": word.schema,
+        }
+        for word in KEYWORDS.values()
+        if word.is_tool
     ]
     return orjson.dumps(rows).decode()

@@ -1,13 +1,13 @@
-"""Sessions: stages that agents drive, one browser context each, one step at a time.
+"""Sessions: stages for agents, each with a browser context, driven step by step.
 
 A cancelled call lets its step end and then ends the session, because its state is unknown by then.
-A caller who does not own a session gets the answer that there is none.
+Other callers than the owner get the answer for a missing session.
 
-A session keeps the version of its widget unless it follows the catalog. A render that is replaced
-is redrawn in every session that shows it, as in every host.
+A session keeps the version of its widget unless it follows the catalog. A replaced render
+is redrawn in every session with it, as in every host.
 
-To open a page takes longer than to show a widget on it. So once a session has started, an empty
-page is open for the next one.
+To open a page takes longer than to show a widget on it. So after the start of a session, an empty
+page is opened for the next.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ Answer = TypeVar("Answer")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepResult:
-    """The result of one step, or the error that kept it from being done.
+    """The result of a step, or its error.
 
     Attributes:
-        target: The candidate that led to an element, where the step had several.
+        target: The candidate with an element, where the step had several.
     """
 
     keyword: Keyword
@@ -63,15 +63,15 @@ class Session:
     """A stage and its owner.
 
     Attributes:
-        id: 128 random bits, so that it cannot be guessed.
+        id: 128 random bits, against guessing.
         owner: Name of the principal.
         started_s: Time of its start, by the clock of the sessions.
         used_s: Time of the last step, by the same clock.
         follow: Redraw the widget with each of its new versions.
-        turn: Held by the call that does steps; others wait in the order in which they came.
+        turn: Held by the call doing steps. Others wait in their order.
         stale: A new version of the widget has yet to be reported.
         trace_withheld: Why a recorded trace cannot be read.
-        steps: Steps that were done, with the arguments that their keywords took.
+        steps: Steps done, with their keywords' arguments.
     """
 
     owner: str
@@ -92,7 +92,7 @@ class Session:
 
 @dataclass(eq=False)
 class BrowserSessions:
-    """All sessions of one daemon, in one browser."""
+    """All sessions of a daemon, in one browser."""
 
     server: Server
     chromium: Chromium = field(default_factory=Chromium)
@@ -125,9 +125,9 @@ class BrowserSessions:
         follow: bool = False,
         trace: bool = False,
     ) -> Session:
-        """Start a session with the step `first`, which shows something.
+        """Start a session with the step `first`, to show something.
 
-        With `follow` the widget is redrawn with each of its new versions; with `trace` all steps
+        With `follow` the widget is redrawn with each of its new versions, with `trace` all steps
         are recorded.
 
         Raises:
@@ -136,7 +136,7 @@ class BrowserSessions:
         """
         owner = caller.principal.name
         await self.expire()
-        await self.chromium.browser()  # the sessions of one that died take no place
+        await self.chromium.browser()  # the sessions of a dead browser take no place
         await self._require_place(owner)
         self._starting[owner] += 1
         try:
@@ -155,21 +155,21 @@ class BrowserSessions:
 
     async def _require_place(self, owner: str) -> None:
         own = self.owned_by(owner)
-        # A session whose browser ended stays to tell its owner, but not many of them.
-        ended = [one for one in own if not self._is_usable(one.stage)]
+        # Sessions without a browser stay to tell their owner, but not many of them.
+        ended = [session for session in own if not self._is_usable(session.stage)]
         quota = compute_share(self.limits.sessions, owner)
         for session in ended[:-quota]:
             await self.end(session)
-        running = [one for one in self._open.values() if self._is_usable(one.stage)]
+        running = [session for session in self._open.values() if self._is_usable(session.stage)]
         candidates = running
         if len(running) + self._starting.total() >= self.limits.sessions:
             problem = f"there are {self.limits.sessions} sessions already"
         elif len(own) - len(ended) + self._starting[owner] >= quota:
             problem = f"you have {quota} of {self.limits.sessions} sessions already"
-            candidates = [one for one in running if one.owner == owner]
+            candidates = [session for session in running if session.owner == owner]
         else:
             return
-        waits_s = [self.left_s(one) for one in candidates]
+        waits_s = [self.left_s(session) for session in candidates]
         problem = f"{problem}; end one with end_session"
         retry_after_s = round(min(waits_s, default=1), 1)
         raise CallError("W4002", problem, recoverable=True, retry_after_s=retry_after_s)
@@ -218,7 +218,7 @@ class BrowserSessions:
         """Return a session of `owner`.
 
         Raises:
-            CallError: There is none of that id (W4001), or the browser ended (W4003).
+            CallError: There is no such session (W4001), or the browser ended (W4003).
         """
         session = self._open.get(session_id)
         if session is None or session.owner != owner:
@@ -232,7 +232,7 @@ class BrowserSessions:
     async def read(
         self, session: Session, what: str, read: Callable[[Stage], Awaitable[Answer]]
     ) -> Answer:
-        """Ask the page of a session for something; end the session if it does not answer.
+        """Ask the page of a session for something. End the session if it does not answer.
 
         Raises:
             CallError: The page does not answer (W4004), its browser ended (W4003), or the answer
@@ -246,7 +246,7 @@ class BrowserSessions:
             raise
 
     def owned_by(self, owner: str) -> tuple[Session, ...]:
-        return tuple(one for one in self._open.values() if one.owner == owner)
+        return tuple(session for session in self._open.values() if session.owner == owner)
 
     async def do(
         self,
@@ -290,10 +290,10 @@ class BrowserSessions:
         return StepResult(keyword=keyword, ms=ms, result=result, error=error, target=stage.matched)
 
     async def end(self, session: Session) -> bool:
-        """Close the page of a session after the step that runs; no other step begins.
+        """Close the page of a session after the running step. No other step begins.
 
         Returns:
-            Whether a trace of it can be read for a while.
+            Whether its trace can be read for a while.
         """
         if self._open.pop(session.id, None) is None:
             return False
@@ -310,7 +310,7 @@ class BrowserSessions:
             return
         session.trace_withheld = "the page ended before it could be written"
         with (
-            suppress(Exception),  # a browser that ended has none
+            suppress(Exception),  # there is none after the browser's end
             TemporaryDirectory() as folder,
             anyio.fail_after(self.limits.answer_s),
         ):
@@ -375,7 +375,7 @@ class BrowserSessions:
             unread, self._unread = self._unread, {}
 
             def notice_for(audience: Audience, unread: Mapping[str, Audience] = unread) -> Notice:
-                return Notice(updated=tuple(uri for uri, one in unread.items() if one == audience))
+                return Notice(updated=tuple(uri for uri, to in unread.items() if to == audience))
 
             for root in tuple(self.server.roots):
                 await root.notify(notice_for, tasks)
@@ -403,7 +403,7 @@ class BrowserSessions:
                         tasks.start_soon(self._update, session)
 
     async def _update(self, session: Session) -> None:
-        # A step may run meanwhile and wait for this. The next step reports a page that is gone.
+        # A step may run meanwhile and wait for this. The next step reports a missing page.
         with suppress(CallError):
             await self.read(session, "Redrawing", Stage.update)
 

@@ -1,10 +1,9 @@
-"""A stage: one page that shows a widget as a host does, for agents and tests to act in.
+"""A stage: a page with a widget as in a host, for agents and tests to act in.
 
     keyword -> view.html in its frame -> host.js -> here -> the server's own `widget_action`
 
-The frame is the one that MCP Apps hosts get, under the same policy and sandbox; the page around it
-plays the host. Nothing is fetched: each request is answered here, and an image that the widget may
-load is a grey pixel.
+The frame is as in MCP Apps hosts, under the same policy and sandbox. The page around it plays the
+host. Nothing is fetched: each request is answered here, and an allowed image is a grey pixel.
 """
 
 from __future__ import annotations
@@ -99,16 +98,16 @@ class Display:
     """The content of a stage.
 
     Attributes:
-        widget: None for a tree that no widget rendered.
-        given: Arguments of the widget.
+        widget: None for a tree without a widget.
+        content: Arguments of the widget.
         root: The widget root, as JSON.
-        render_id: Id of the render, for its actions; empty for a tree.
-        state: State of the gallery that gave the arguments; empty if they came from elsewhere.
+        render_id: Id of the render, for its actions, or empty for a tree.
+        state: Gallery state of the arguments, or empty if they came from elsewhere.
         version: Version of the render.
     """
 
     widget: Widget | None
-    given: ShownState
+    content: ShownState
     root: dict[str, Any]
     render_id: str = ""
     state: str = ""
@@ -116,7 +115,7 @@ class Display:
 
 
 def find_widget(snapshot: Snapshot, name: str) -> Widget:
-    """Return the widget of `snapshot` whose tool is called `name`.
+    """Return the widget of `snapshot` with the tool `name`.
 
     Raises:
         CallError: There is none (W2001).
@@ -137,16 +136,16 @@ def load_state(widget: Widget, state: str) -> ShownState:
 
 @dataclass
 class Stage:
-    """One page, the widget on it, and the events there.
+    """A page, the widget on it, and the events there.
 
     Attributes:
-        context: Holds the page, and is closed with it.
+        context: Holds the page, and closes with it.
         server: Serves the widgets and takes their actions.
         caller: Shows the widgets of its snapshot.
-        subject: Tool of the widget that is meant where a step names none.
-        baselines: Files that a test compares with; None outside of tests.
-        matched: The candidate that the last list of targets was resolved to.
-        unexpected_pictures: Files that show how the last picture differed from its baseline.
+        subject: Tool of the widget for steps without a name.
+        baselines: Baselines of the test, or None outside of tests.
+        matched: The candidate chosen from the last list of targets.
+        unexpected_pictures: Files about the last picture's difference from its baseline.
         deadline: End of the running step, by the clock of the event loop.
         display: The content; None before anything is shown.
         consumed: Numbers of the events that a step expected already.
@@ -192,18 +191,18 @@ class Stage:
         limits: BrowserLimits = LIMITS,
         **own: Any,
     ) -> Self:
-        """Open an empty stage in a context of its own, which is closed with it.
+        """Open an empty stage in a context of its own.
 
         `own` are attributes of a kind of stage.
 
         Raises:
-            CallError: The browser opens none in time (W4203).
+            CallError: The browser opens no context in time (W4203).
         """
         try:
             with anyio.fail_after(limits.draw_s):
                 context = await new_context(browser, height=HEIGHT_PX, locale=locale, framed=True)
-                given = {"caller": caller, "locale": locale, "limits": limits, **own}
-                stage = cls(context=context, server=server, **given)
+                options = {"caller": caller, "locale": locale, "limits": limits, **own}
+                stage = cls(context=context, server=server, **options)
                 await stage._prepare()
                 return stage
         except TimeoutError:
@@ -213,7 +212,7 @@ class Stage:
     async def _prepare(self) -> None:
         context = self.context
         try:
-            # All this takes no time in a context that has no page yet.
+            # All this takes no time in a context without a page.
             await context.clock.set_fixed_time(NOW)
             await context.add_init_script(_REPORT_READY)
             await context.route("**/*", self._fulfil)
@@ -279,7 +278,7 @@ class Stage:
         return value
 
     def require_baselines(self) -> Baselines:
-        """Return the files that the running test compares with.
+        """Return the baselines of the running test.
 
         Raises:
             CallError: No test is running (W4302).
@@ -309,9 +308,9 @@ class Stage:
         return self.display
 
     async def show(
-        self, widget: Widget, given: ShownState, *, state: str = "", in_place: bool = False
+        self, widget: Widget, content: ShownState, *, state: str = "", in_place: bool = False
     ) -> None:
-        """Render `widget` and show it; in place, so that fields keep what was typed.
+        """Render `widget` and show it, in place, so fields keep their input.
 
         Raises:
             CallError: The arguments do not fit, or the template fails on them.
@@ -319,35 +318,35 @@ class Stage:
         rendering, owner = self.server.rendering, self.caller.principal.name
         generation = self.caller.snapshot.generation
         render = rendering.compute_now(
-            widget, given.arguments, generation, owner=owner, drawing=given.render
+            widget, content.arguments, generation, owner=owner, drawing=content.render
         )
         await self.server.store.renders.put(render)
-        await self.show_render(widget, given, render, state=state, in_place=in_place)
+        await self.show_render(widget, content, render, state=state, in_place=in_place)
 
     async def follow(self, snapshot: Snapshot) -> None:
-        """Redraw the widget as `snapshot` has it; fields keep what was typed.
+        """Redraw the widget as `snapshot` has it. Fields keep what was typed.
 
         Raises:
             CallError: It is not served any more (W2001), or its arguments do not fit.
         """
         display = self.require_display()
-        if display.widget is None or not (display.state or display.given.arguments):
+        if display.widget is None or not (display.state or display.content.arguments):
             return  # a tree or a stored render has no arguments to render again
         self.caller = replace(self.caller, snapshot=snapshot)
         widget = find_widget(snapshot, display.widget.tool)
-        given = load_state(widget, display.state) if display.state else display.given
-        await self.show(widget, given, state=display.state, in_place=True)
+        content = load_state(widget, display.state) if display.state else display.content
+        await self.show(widget, content, state=display.state, in_place=True)
 
     async def show_render(
         self,
         widget: Widget | None,
-        given: ShownState,
+        content: ShownState,
         render: StoredRender,
         *,
         state: str = "",
         in_place: bool = False,
     ) -> None:
-        self._put(widget, given, render, state)
+        self._put(widget, content, render, state)
         policy = Policy(inline_max_bytes=len(render.tree))
         palette = self.caller.snapshot.theme.json or b"{}"
         result = tool_result(render, "chatkit", policy=policy, palette=palette)
@@ -355,13 +354,13 @@ class Stage:
         self.emit("shown", widget=render.tool, renderId=render.id)
 
     def _put(
-        self, widget: Widget | None, given: ShownState, render: StoredRender, state: str
+        self, widget: Widget | None, content: ShownState, render: StoredRender, state: str
     ) -> None:
         # A password is hidden on the screen, so it stays out of records as well.
         self.secret = self.secret or render.secret or b'"password"' in render.tree
         self.display = Display(
             widget=widget,
-            given=given,
+            content=content,
             root=orjson.loads(render.tree),
             render_id=render.id,
             state=state,
@@ -370,7 +369,7 @@ class Stage:
         self.subject = render.tool
 
     async def update(self) -> None:
-        """Redraw the widget if its render was replaced; fields keep what was typed.
+        """Redraw the widget if its render was replaced. Fields keep what was typed.
 
         It may be called during a step, because the step may wait for this.
         """
@@ -382,17 +381,17 @@ class Stage:
             return
         if self.caller.principal.audience.could_see(render):
             await self.show_render(
-                display.widget, display.given, render, state=display.state, in_place=True
+                display.widget, display.content, render, state=display.state, in_place=True
             )
 
     async def show_tree(self, root: Mapping[str, Any]) -> None:
-        """Show a tree that no widget rendered.
+        """Show a tree without a widget.
 
         Raises:
             WidgetError: It is no tree of components.
         """
         root_tree = tree(to_json(root))
-        self.display = Display(widget=None, given=ShownState(arguments={}), root=root_tree)
+        self.display = Display(widget=None, content=ShownState(arguments={}), root=root_tree)
         result: dict[str, Any] = {"content": [text_block("")], "structuredContent": root_tree}
         icons = find_icons(root_tree)
         await self._draw({**result, "_meta": {"widgetd/icons": icons}} if icons else result)
@@ -422,11 +421,11 @@ class Stage:
         ids = widget.definition.sidecar.ids if widget else ()
         sent = []
         for render in calls:
-            made = {name: render.arguments[name] for name in ids if name in render.arguments}
+            chosen_ids = {name: render.arguments[name] for name in ids if name in render.arguments}
             result = {"content": [], "structuredContent": render.tree}
-            sent.append([{**(render.valid or {}), **made}, result])
-        found: list[int] = await self.page.evaluate("calls => window.stage.compare(calls)", sent)
-        return found
+            sent.append([{**(render.valid or {}), **chosen_ids}, result])
+        places: list[int] = await self.page.evaluate("calls => window.stage.compare(calls)", sent)
+        return places
 
     async def settle(self) -> None:
         """Finish all animations, because a page without a screen may never paint their end."""
@@ -452,7 +451,7 @@ class Stage:
 
     async def _fulfil(self, route: Route) -> None:
         served = self._answer_request(route.request.url.removeprefix(_ORIGIN))
-        # A browser that died meanwhile is noticed by the step that waits for it.
+        # A waiting step notices a browser's death.
         with suppress(*driver_errors()):
             if served is not None:
                 body, headers = served

@@ -1,4 +1,4 @@
-"""Questions to a page, each with a deadline, and the steps that are made of them."""
+"""Questions to a page, each with a deadline, and the steps made of them."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ async def perform(
     file: str = "",
     line: int = 0,
 ) -> Any:
-    """Do one step and return what the keyword returns; the trace says where it was written.
+    """Do a step and return the keyword's result. The trace has its place in the file.
 
     Raises:
-        CallError: The step cannot be done, or something is not as expected; or the browser ended
-            (W4003) or the page does not answer (W4004), which never counts as something missing.
+        CallError: The step cannot be done, or something is not as expected, or the browser ended
+            (W4003) or the page does not answer (W4004). Neither counts as something missing.
     """
 
     async def step() -> Any:
@@ -59,15 +59,15 @@ async def perform(
 async def ask(stage: Stage, what: str, answer: Awaitable[Answer], timeout_s: float = 0) -> Answer:
     """Await the answer of a page, and close the page if there is none in time.
 
-    Every question goes through here, because most of Playwright's calls that read a page have no
-    timeout, and any page may be busy for ever: a caller's pattern that backtracks is enough. Such a
-    page answers no later question either.
+    Every question goes through here, because most of Playwright's reading calls have no timeout.
+    Any page may be busy for ever: a caller's backtracking pattern is enough. Such a page answers no
+    later question either.
 
     Args:
         stage: Holds the page.
         what: Begins the sentence of an error.
         answer: Awaited.
-        timeout_s: Time that the question itself may wait; the page has `answer_s` beyond that.
+        timeout_s: Time for the question itself. The page has `answer_s` more.
 
     Raises:
         CallError: Something cannot be done (W4203), the browser ended (W4003), or the page did not
@@ -80,7 +80,7 @@ async def ask(stage: Stage, what: str, answer: Awaitable[Answer], timeout_s: flo
         with anyio.fail_after(most_s):
             return await answer
     except Error as error:
-        # The connection may learn that the browser ended after the call that failed by it.
+        # The connection may learn of the browser's end after the failed call.
         text = str(error)
         if is_gone(stage) or "has been closed" in text or "Target crashed" in text:
             raise browser_ended() from None

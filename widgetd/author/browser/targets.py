@@ -4,7 +4,7 @@
     field=customer.email   action=flight.track   component=Badge
 
 `>>` goes within, `[2]` takes the second. Names are whole names unless written as a pattern,
-`/track/i`. A list of targets is a list of candidates: the first that leads to one element counts.
+`/track/i`. A list of targets is a list of candidates: the first with a single element counts.
 No element is an error, and so are several: nothing is guessed.
 """
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 _TEXTS = ("text", "label", "placeholder", "alt")
 _OWN_ENGINES = {
-    # A field is its control, however the view draws it; the input that has its value is hidden.
+    # A field is its control, however the view draws it. The input with its value is hidden.
     "field": '.field:has([name="{}"]) :is(input:not([type=hidden], [type=radio], .options *), '
     "select, textarea, button[aria-expanded], [role=radiogroup])",
     "action": '[data-action="{}"]',
@@ -71,13 +71,13 @@ _NTH = compile_pattern(r"(?s)\A(.*\S)\s*\[(\d{1,9})\]\Z")
 
 
 class Part(NamedTuple):
-    """One step of the way to an element.
+    """A step of the way to an element.
 
     Attributes:
-        engine: One of `ENGINES`.
+        engine: A key of `ENGINES`.
         value: Text or pattern to look for.
         attributes: Name, states and level of a role.
-        nth: Position among several, from 1; 0 for the only one.
+        nth: Position among several, from 1, or 0.
     """
 
     engine: str
@@ -87,7 +87,7 @@ class Part(NamedTuple):
 
 
 class Target(str):
-    """One target or a list of candidates, as it was written.
+    """A target or a list of candidates, as written.
 
     Attributes:
         texts: The candidates, the best first.
@@ -128,15 +128,15 @@ def read_target(value: object) -> Target:
         if value.lstrip().startswith("["):
             with suppress(orjson.JSONDecodeError):
                 texts = orjson.loads(value)
-    if not isinstance(texts, list) or not texts or not all(isinstance(one, str) for one in texts):
+    if not isinstance(texts, list) or not texts or not all(isinstance(text, str) for text in texts):
         raise ValueError('a target is a text, as role=button[name="Track"], or a list of such')
     if len(texts) > LIMITS.candidates:
         raise ValueError(f"{len(texts):,} targets are too many; write at most {LIMITS.candidates}")
-    if any(len(one) > LIMITS.target_chars for one in texts):
+    if any(len(text) > LIMITS.target_chars for text in texts):
         raise ValueError(f"a target is longer than {LIMITS.target_chars:,} characters; shorten it")
     target = Target(" | ".join(texts))
     target.texts = tuple(texts)
-    target.candidates = tuple(tuple(_part(one) for one in _split(text)) for text in texts)
+    target.candidates = tuple(tuple(_part(part) for part in _split(text)) for text in texts)
     return target
 
 
@@ -178,9 +178,9 @@ def _part(text: str) -> Part:
 
 
 def _require_plain_css(selector: str) -> None:
-    """Refuse the parts of Playwright's CSS that would have the page match a pattern.
+    """Refuse the parts of Playwright's CSS with a pattern for the page to match.
 
-    The page's own engine backtracks, and a page that it keeps busy answers nothing any more.
+    The page's own engine backtracks, and a busy page answers nothing any more.
     """
     plain = _CSS_ESCAPE.sub(_css_character, selector).casefold()
     if "text-matches" in plain or ">>" in selector:
@@ -195,9 +195,9 @@ def _css_character(escape: Match[str]) -> str:
     return chr(point) if 0 < point <= sys.maxunicode else "\ufffd"
 
 
-def _require_known(what: str, name: str, known: tuple[str, ...]) -> None:
-    if name not in known:
-        hint = did_you_mean(name, known, f"there are {', '.join(known)}")
+def _require_known(what: str, name: str, names: tuple[str, ...]) -> None:
+    if name not in names:
+        hint = did_you_mean(name, names, f"there are {', '.join(names)}")
         raise ValueError(f"there is no {what} '{name:.60}'; {hint}")
 
 
@@ -219,8 +219,8 @@ def _role(text: str) -> tuple[str, dict[str, Any]]:
         elif key in _STATES and word in ("true", "false"):
             attributes[key] = word == "true"
         else:
-            known = ", ".join(("name", "level", *_STATES))
-            raise ValueError(f"{match[0].strip()!r} is no attribute of a role; there are {known}")
+            listed = ", ".join(("name", "level", *_STATES))
+            raise ValueError(f"{match[0].strip()!r} is no attribute of a role; there are {listed}")
         at = match.end()
     return role.strip(), attributes
 
@@ -295,10 +295,10 @@ _COLLECT = """(elements, [longest]) => {
 
 
 async def _match_pattern(at: Any, page: Page, part: Part) -> Locator:
-    """Return a locator, below `at`, of a part that has a pattern.
+    """Return a locator, below `at`, of a part with a pattern.
 
-    The page is never sent a pattern, which could keep it busy for ever: it returns its texts, they
-    are matched here in linear time, and the locator asks for those that match, word for word.
+    A pattern could keep the page busy for ever, so the page never gets it. The page returns its
+    texts, they are matched here in linear time, and the locator asks for the matching texts.
     """
     engine, value, attributes, _ = part
     if isinstance(value, LinearPattern):
@@ -312,29 +312,29 @@ async def _match_pattern(at: Any, page: Page, part: Part) -> Locator:
             for text in texts
             if value.matches(text)
         ]
-        # As Playwright does: the innermost of elements that contain each other.
+        # As Playwright does: the innermost of nested elements.
         around = {parent for parent, _, _ in matching} if engine == "text" else ()
         texts = dict.fromkeys(text for _, number, text in matching if number not in around)
         exact = [getattr(at, _GETTERS[engine])(text, exact=True) for text in texts]
     else:
         name: LinearPattern = attributes["name"]
-        shown = read_tokens(_NAMED, await page.aria_snapshot(mode="ai"))
-        names = (orjson.loads(f'"{one["name"]}"') for one in shown if one["role"] == value)
-        texts = dict.fromkeys(one for one in names if name.matches(one))
+        visible = read_tokens(_NAMED, await page.aria_snapshot(mode="ai"))
+        names = (orjson.loads(f'"{node["name"]}"') for node in visible if node["role"] == value)
+        texts = dict.fromkeys(text for text in names if name.matches(text))
         exact = [at.get_by_role(value, **{**attributes, "name": text}) for text in texts]
     if not exact:
         exact = [at.locator("css=:not(*)")]
-    either: Locator = reduce(lambda one, other: one.or_(other), exact[: LIMITS.matched_texts])
+    either: Locator = reduce(lambda first, other: first.or_(other), exact[: LIMITS.matched_texts])
     return either
 
 
 async def locate(
     target: Target, page: Page, frame: FrameLocator | Frame, timeout_s: float
 ) -> tuple[Locator, str]:
-    """Wait for the one element that `target` leads to.
+    """Wait for the element of `target`.
 
     Returns:
-        The element, and the candidate that led to it.
+        The element, and the candidate for it.
 
     Raises:
         CallError: There is none in time (W4201), or there are several (W4202).
@@ -342,7 +342,7 @@ async def locate(
     until = anyio.current_time() + timeout_s
     while True:
         candidates = await locators(target, page, frame)
-        counts = [await one.count() for one in candidates]
+        counts = [await locator.count() for locator in candidates]
         if 1 in counts:
             at = counts.index(1)
             return candidates[at], target.texts[at]
@@ -369,8 +369,10 @@ _NAMED = compile_pattern(r"""(?m)^ *+- '?(?P<role>[a-z]++) "(?P<name>(?:[^"\\\n]
 
 async def _missing_error(target: Target, page: Page) -> CallError:
     screen = await page.aria_snapshot(mode="ai")
-    shown = (f'role={one["role"]}[name="{one["name"]}"]' for one in read_tokens(_NAMED, screen))
-    near = most_similar(str(target), shown, 3)
+    elements = (
+        f'role={node["role"]}[name="{node["name"]}"]' for node in read_tokens(_NAMED, screen)
+    )
+    near = most_similar(str(target), elements, 3)
     hint = f"there is {', '.join(near)}" if near else "nothing that has a name is shown"
     problem = f"nothing is at {target}; {hint}"
     return CallError("W4201", problem, path="target", suggestions=tuple(near))

@@ -1,6 +1,6 @@
 """The toolset `sessions`: agents show a widget, act in it, and read the outcome.
 
-Every start reads these rows for their names; what answers them is imported with the first call.
+Every start reads these rows for their names. What answers them is imported with the first call.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ keyword, whose modules take longer to import than all else."""
 
 
 def _answer(name: str) -> Any:
-    async def answer(context: ToolContext[Any], asked: Any) -> Any:
+    async def answer(context: ToolContext[Any], arguments: Any) -> Any:
         from widgetd.author.browser import session_tools  # noqa: PLC0415 - most daemons have no sessions
 
-        return await getattr(session_tools, name)(context, asked)
+        return await getattr(session_tools, name)(context, arguments)
 
     return answer
 
@@ -70,7 +70,7 @@ def keyword_tools(chosen: Sequence[str]) -> tuple[BuiltinTool, ...]:
     """Return a tool for each chosen keyword.
 
     Args:
-        chosen: Names of keywords, or `all`; a `-` before a name excludes it, alone from all.
+        chosen: Names of keywords, or `all`. A `-` before a name excludes it, alone from all.
 
     Raises:
         ConfigError: There is no such keyword (W0002).

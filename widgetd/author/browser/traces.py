@@ -1,4 +1,4 @@
-"""The traces of sessions that have ended, as `playwright show-trace` reads them."""
+"""The traces of ended sessions, for `playwright show-trace`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PARTS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trace:
-    """One trace, a ZIP file, of the session of the principal `owner`."""
+    """A trace, a ZIP file, of the session of the principal `owner`."""
 
     owner: str
     expires_s: float
@@ -39,16 +39,16 @@ class Traces:
     def put(self, session_id: str, owner: str, content: bytes) -> None:
         """Store a trace for as long as an unused session would stay.
 
-        The oldest of the same owner makes room for it, and only then the oldest of the owner who
-        has the most: traces of one principal never displace those of another who has fewer.
+        The oldest of the same owner makes room for it, and only then the oldest of the owner with
+        the most: a principal's traces never displace those of a principal with fewer.
         """
         expires_s = self.clock() + self.limits.session_idle_s
         self._traces[session_id] = Trace(owner=owner, expires_s=expires_s, content=content)
-        count = sum(one.owner == owner for one in self._traces.values())
+        count = sum(trace.owner == owner for trace in self._traces.values())
         if count > compute_share(self.limits.sessions, owner):
             self._drop_oldest(owner)
         if len(self._traces) > self.limits.sessions:
-            [(most, _)] = Counter(one.owner for one in self._traces.values()).most_common(1)
+            [(most, _)] = Counter(trace.owner for trace in self._traces.values()).most_common(1)
             self._drop_oldest(most)
 
     def get(self, session_id: str, owner: str) -> bytes | None:
@@ -59,7 +59,7 @@ class Traces:
 
     def expire(self) -> None:
         now = self.clock()
-        self._traces = {key: one for key, one in self._traces.items() if one.expires_s > now}
+        self._traces = {key: trace for key, trace in self._traces.items() if trace.expires_s > now}
 
     def _drop_oldest(self, owner: str) -> None:
-        del self._traces[next(key for key, one in self._traces.items() if one.owner == owner)]
+        del self._traces[next(key for key, trace in self._traces.items() if trace.owner == owner)]

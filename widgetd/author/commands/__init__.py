@@ -1,1 +1,1 @@
-"""Commands for authors, which need no running daemon."""
+"""Commands for authors, without a running daemon."""

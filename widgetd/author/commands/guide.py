@@ -24,7 +24,7 @@ def guide(
     """Explain a page, component, code or setting, and search all of them for other words.
 
     Args:
-        words: A page, or codes, components or settings for all of them; or a name, as Button,
+        words: A page, or codes, components or settings for all of them, or a name, as Button,
             Button.variant, icons, W1211, port. Without words, list the pages.
         json: Print what a search finds as a JSON array.
     """

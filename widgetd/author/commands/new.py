@@ -1,4 +1,4 @@
-"""`widgetd new`: create a widget, or the sidecar of a widget that has none."""
+"""`widgetd new`: create a widget, or a widget's missing sidecar."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def new(
     Args:
         name: The name that people see, as "Parcel Tracker".
         dir: The folder. Default: ./widgets, which is made unless the current folder has widgets.
-        sidecar: A .widget file; write its sidecar, for what Studio cannot express, and no widget.
+        sidecar: A .widget file. Write its sidecar, for what Studio cannot express, and no widget.
         from_: A bundled widget to copy, by its tool's name.
         template: Write NAME.widget instead, with a Jinja template, as Studio exports it.
     """
@@ -209,7 +209,7 @@ def _copy_bundled(shell: CommandLine, tool: str, name: str) -> _NewWidget:
     definition = widgets[tool].definition
     sidecar_file = bundled_folder() / f"{definition.path}{SUFFIX}"
     head, table, rest = sidecar_file.read_text(encoding="utf-8").partition("\n[")
-    # Leave out the title, the response type and the wishes, which belong to the old name.
+    # Leave out the title, the response type and the wishes: they belong to the old name.
     lines = _WISHES.sub("", head).splitlines()
     own_lines = [
         line for line in lines if not line.startswith(("title =", "ui_type =", "#:schema"))

@@ -1,4 +1,4 @@
-"""Commands that write what others use: types, a site, an export, pictures."""
+"""Commands for publishing: types, a site, an export, pictures."""
 
 from __future__ import annotations
 
@@ -146,15 +146,15 @@ def shot(
     quiet: Quiet = False,
     shell: Shell,
 ) -> None:
-    """Take a picture of one widget; or of every widget, light and dark, and one of them all.
+    """Take a picture of one widget, or of every widget, light and dark, and one of them all.
 
     Args:
-        output: The PNG file, or - for standard output; of all widgets, the folder. Default:
+        output: The PNG file, or - for standard output. For all widgets, the folder. Default:
             NAME.png, or the folder shots.
         state: A state of the gallery: sample, example-1, empty, one, many, long, rtl, emoji. With
             all, one picture of all states, at three widths in both themes. Default: sample.
         theme: Light or dark. Default: light.
-        width: In CSS pixels; the height is the widget's own.
+        width: In CSS pixels. The height is the widget's own.
         scale: Pixels of the picture for each CSS pixel.
     """
     from widgetd.author.browser.camera import sample_screenshots, take_picture, take_pictures

@@ -1,4 +1,4 @@
-"""`widgetd schema`: JSON Schemas of the files that people write, from the code that reads them."""
+"""`widgetd schema`: JSON Schemas of people's files, from the code of their readers."""
 
 from __future__ import annotations
 

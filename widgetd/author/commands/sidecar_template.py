@@ -1,4 +1,4 @@
-"""A sidecar for a widget that has none, with all keys ready to be filled in."""
+"""A sidecar for a widget, with all keys ready to be filled in."""
 
 from __future__ import annotations
 
@@ -95,10 +95,10 @@ def sidecar_text(widget: Widget) -> str:
     """Return a sidecar with what the file states, and the rest as comments.
 
     Nothing is invented: the example is the author's own, and a missing description stays missing,
-    so that checks still report it.
+    so checks still report it.
     """
     definition, schema = widget.definition, widget.schema.advertised
-    # The required arguments that fit into a sentence.
+    # The required arguments, as far as a sentence has room.
     fields = [
         name
         for name in schema.get("required", ())
@@ -106,7 +106,7 @@ def sidecar_text(widget: Widget) -> str:
         and isinstance(argument := schema["properties"].get(name), Mapping)
         and argument.get("type") in _SCALARS
     ][:3]
-    shown = ", ".join(f"{name} {{{{ {name} }}}}" for name in fields)
+    values = ", ".join(f"{name} {{{{ {name} }}}}" for name in fields)
     types = sorted({action.type for action in find_widget_actions(widget)}) or ["order.send"]
     text = _SIDECAR.format(
         description=f"description = {_toml(definition.description)}"
@@ -114,9 +114,9 @@ def sidecar_text(widget: Widget) -> str:
         else _DESCRIBED_LATER,
         title=_toml(definition.title),
         ui_type=_toml(definition.ui_type),
-        summary=_toml(f"{definition.title}: {shown}" if shown else definition.title),
+        summary=_toml(f"{definition.title}: {values}" if values else definition.title),
         summary_fields=_toml(fields),
-        actions="".join(_ACTION.format(type=_toml(one)) for one in types),
+        actions="".join(_ACTION.format(type=_toml(action)) for action in types),
     )
     # The fullest example, as everywhere.
     if not widget.examples:

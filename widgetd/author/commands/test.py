@@ -30,7 +30,7 @@ def test(
         update: Write the pictures and aria snapshots instead of comparing with them.
         watch: Keep running, and test again what a save affects.
         client: Test as a known host shows widgets: chatgpt, claude-ai, claude-desktop, gateway,
-            inspector, mcp-ui, plain or vscode; all for each of them.
+            inspector, mcp-ui, plain or vscode. All for each of them.
         report: Write a page about the run into this folder: steps, pictures, traces and times.
     """
     at = next((at for at, path in enumerate(paths) if path.startswith("-")), len(paths))

@@ -1,8 +1,8 @@
-"""The answers of the built-in tools, as data: what their results hold as structured content.
+"""The answers of the built-in tools, as data: their structured content.
 
-A text names a scalar of JSON Schema, `object` an object of any names. A list has one kind of
-element, a set holds the scalars that a value can be, a tuple the alternatives. A key that ends with
-`?` may be absent. A shape stands for itself.
+A text names a scalar of JSON Schema, `object` an object of any names. A list has a kind of
+element, a set the possible scalars, a tuple the alternatives. A key ending with `?` may be absent.
+A shape stands for itself.
 """
 
 from __future__ import annotations
@@ -233,7 +233,7 @@ def read_answer(answer: Answer, name: str, records: dict[str, Record]) -> Shape:
         case tuple():
             names = (name, *(f"{name}{number}" for number in range(2, len(answer) + 1)))
             return Union(
-                tuple(read_answer(*one, records) for one in zip(answer, names, strict=True))
+                tuple(read_answer(*variant, records) for variant in zip(answer, names, strict=True))
             )
         case dict():
             fields = tuple(

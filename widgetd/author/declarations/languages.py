@@ -30,12 +30,12 @@ class Language:
         between: Stands between two declarations.
         scalars: The name of each scalar.
         list_of: A list, with `{}` for its element.
-        map_of: An object whose names are not known, with `{}` for its values.
-        literals: One of some JSON scalars.
+        map_of: An object with unknown names, with `{}` for its values.
+        literals: A choice of JSON scalars.
         alias: Another name for a type, with `{}` for each.
         declare: The lines of a type for a record, under its name.
-        guard: A function that narrows a response, with `{name}` for what its type begins with,
-            and `{tool}` and `{ui_type}`, which are plain words.
+        guard: A function to narrow a response, with `{name}` for the beginning of its type, and
+            `{tool}` and `{ui_type}` as plain words.
     """
 
     header: str

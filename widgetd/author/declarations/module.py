@@ -1,7 +1,7 @@
-"""One module of declarations for a snapshot: the envelope, then each widget's call.
+"""A module of declarations for a snapshot: the envelope, then each widget's call.
 
-A call's result is declared in the wire's own shape, as programs see it that have its JSON:
-in either profile, or failed.
+A call's result is declared in the wire's own shape, as its JSON: in either
+profile, or failed.
 """
 
 from __future__ import annotations
@@ -58,11 +58,11 @@ def declarations(
     language: Literal["ts", "python"],
     builtin: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
 ) -> str:
-    """Return the text of a module that declares what `snapshot` serves.
+    """Return the text of a module with the types of `snapshot`.
 
-    It has, for each widget, the arguments of a call, its response and a type guard, and for all
-    of them `Response` and `UiType`; of built-in tools, given by their input schemas, the arguments
-    and answers.
+    For each widget it has the arguments of a call, its response and a type guard, and for all of
+    them `Response` and `UiType`. For built-in tools, given by their input schemas, it has the
+    arguments and answers.
     """
     spoken = LANGUAGES[language]
     parts = [spoken.header]

@@ -19,20 +19,20 @@ from widgetd.core.schema.types import (
     follow_references,
 )
 
-# How many arrays, objects and unions, one in the other, are declared.
+# Greatest depth of declared arrays, objects and unions.
 DEEPEST = 64
 
 
 @dataclass(frozen=True, slots=True)
 class Scalar:
-    """A type of JSON Schema that holds no others, or anything (`"any"`)."""
+    """A simple type of JSON Schema, or anything (`"any"`)."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class Literals:
-    """One of some JSON scalars."""
+    """A choice of JSON scalars."""
 
     values: tuple[Any, ...]
 
@@ -46,14 +46,14 @@ class ListOf:
 
 @dataclass(frozen=True, slots=True)
 class MapOf:
-    """An object whose names are not known."""
+    """An object with unknown names."""
 
     value: Shape
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One property of a record."""
+    """A property of a record."""
 
     name: str
     shape: Shape
@@ -63,7 +63,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """An object whose properties are known."""
+    """An object with known properties."""
 
     name: str
     fields: tuple[Field, ...]
@@ -71,14 +71,14 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Union:
-    """One of some shapes."""
+    """A choice of shapes."""
 
     options: tuple[Shape, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A record that is declared elsewhere, or further up."""
+    """A reference to a declared record."""
 
     name: str
 
@@ -88,7 +88,7 @@ ANY = Scalar("any")
 
 
 class Shaper:
-    """Reads one schema; references to `$defs` become records of their own.
+    """Reads a schema. References to `$defs` become records of their own.
 
     Attributes:
         records: The records to declare, in the order of need.
@@ -118,24 +118,24 @@ class Shaper:
             return ANY
         self._entered.add(id(schema))
         types = find_types(self._document, schema)
-        shapes = [self._typed(one, target, name, number) for number, one in enumerate(types, 1)]
+        shapes = [self._typed(kind, target, name, number) for number, kind in enumerate(types, 1)]
         self._entered.discard(id(schema))
         return _union(shapes)
 
-    def _typed(self, one: ValueType, schema: Mapping[str, Any], name: str, number: int) -> Shape:
-        match one.kind:
+    def _typed(self, kind: ValueType, schema: Mapping[str, Any], name: str, number: int) -> Shape:
+        match kind.kind:
             case "scalar":
-                return Scalar(one.name)
+                return Scalar(kind.name)
             case "literals":
-                return Literals(one.values)
+                return Literals(kind.values)
             case "array":
-                return ListOf(_union([self.shape(part, f"{name}Item") for part in one.inside]))
+                return ListOf(_union([self.shape(part, f"{name}Item") for part in kind.inside]))
             case "map":
-                return MapOf(self.shape(next(iter(one.inside), True), f"{name}Value"))
+                return MapOf(self.shape(next(iter(kind.inside), True), f"{name}Value"))
             case "record":
                 return self._record(schema, name)
             case "alternative":
-                return self.shape(one.inside[0], f"{name}{number}")
+                return self.shape(kind.inside[0], f"{name}{number}")
             case _:
                 return ANY
 
@@ -144,7 +144,7 @@ class Shaper:
         needed = collect_required(self._document, schema)
         fields = []
         for key, held_to in collect_properties(self._document, schema).items():
-            telling = next((one for one in held_to if one is not True), True)
+            telling = next((schema for schema in held_to if schema is not True), True)
             description = telling.get("description", "") if isinstance(telling, Mapping) else ""
             shape = self.shape(telling, name + camel(key))
             fields.append(Field(key, shape, key in needed, str(description)))

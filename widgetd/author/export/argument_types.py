@@ -1,4 +1,4 @@
-"""The types that the argument schema gives to the values of a program."""
+"""The types of a program's values, by the argument schema."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _SAME_LIST: Final = frozenset({"filter", "slice"})
 
 
 class ArgumentTypes:
-    """The types of the slots of one program.
+    """The types of a program's slots.
 
     Args:
         program: Its arguments have the types of `schema`.
@@ -61,10 +61,10 @@ class ArgumentTypes:
         if type(expr) is not Op:
             return {}
         if expr.name == ".":
-            found = self.type_of(expr.operands[0])
+            type_ = self.type_of(expr.operands[0])
             for key in expr.operands[1:]:
-                found = self.property_type(found, key)
-            return found
+                type_ = self.property_type(type_, key)
+            return type_
         if expr.name in {"[]", "js[]"}:
             return self.item_type(expr.operands[0])
         if expr.name in {"jsm", "jsloop"} and expr.operands[0] in _SAME_LIST:
@@ -86,7 +86,7 @@ class ArgumentTypes:
             return "boolean"
         if type(expr) is Op:
             if expr.name in {"js+", "+"}:
-                both = {self.kind(each) for each in expr.operands}
+                both = {self.kind(operand) for operand in expr.operands}
                 return "string" if "string" in both else "number" if both == {"number"} else ""
             if expr.name in {"js?:", "?:"} and len({*map(self.kind, expr.operands[1:])}) == 1:
                 return self.kind(expr.operands[1])
@@ -96,12 +96,12 @@ class ArgumentTypes:
             kind = _WORD_KINDS.get(word, "") if word else _KINDS.get(expr.name, "")
             if kind:
                 return kind
-        found = self.type_of(expr)
-        kinds: Any = found.get("type", "")
+        type_ = self.type_of(expr)
+        kinds: Any = type_.get("type", "")
         if isinstance(kinds, list):
             kinds = kinds[0] if len(kinds) == 1 else ""
-        if not kinds and isinstance(found.get("enum"), list):
-            is_text = all(isinstance(each, str) for each in found["enum"])
+        if not kinds and isinstance(type_.get("enum"), list):
+            is_text = all(isinstance(value, str) for value in type_["enum"])
             return "string" if is_text else ""
         return "number" if kinds == "integer" else kinds
 
@@ -114,26 +114,26 @@ class ArgumentTypes:
         return is_required and self.is_present(holder) and not self.may_be_null(holder)
 
     def may_be_null(self, expr: Expr) -> bool:
-        found = self.type_of(expr)
-        return not found or bool(found.get("nullable")) or not {"type", "enum"} & found.keys()
+        type_ = self.type_of(expr)
+        return not type_ or bool(type_.get("nullable")) or not {"type", "enum"} & type_.keys()
 
-    def _resolve(self, found: Any) -> Type:
+    def _resolve(self, schema: Any) -> Type:
         for _ in range(8):  # references may go in a circle
-            if not isinstance(found, Mapping) or "$ref" not in found:
+            if not isinstance(schema, Mapping) or "$ref" not in schema:
                 break
             at: Any = self._schema
-            for key in found["$ref"].removeprefix("#/").split("/"):
+            for key in schema["$ref"].removeprefix("#/").split("/"):
                 at = at.get(key) if isinstance(at, Mapping) else None
-            found = at
-        if not isinstance(found, Mapping):
+            schema = at
+        if not isinstance(schema, Mapping):
             return {}
-        kinds = found.get("type")
+        kinds = schema.get("type")
         if isinstance(kinds, list) and "null" in kinds:
-            return {**found, "type": [each for each in kinds if each != "null"], "nullable": True}
+            return {**schema, "type": [kind for kind in kinds if kind != "null"], "nullable": True}
         if kinds is None:
-            options = [*found.get("anyOf", ()), *found.get("oneOf", ())]
-            choices = [self._resolve(each) for each in options if isinstance(each, Mapping)]
-            values = [each for each in choices if each.get("type") != "null"]
+            options = [*schema.get("anyOf", ()), *schema.get("oneOf", ())]
+            choices = [self._resolve(option) for option in options if isinstance(option, Mapping)]
+            values = [choice for choice in choices if choice.get("type") != "null"]
             if len(values) == 1:
                 return {**values[0], "nullable": True}
-        return found
+        return schema

@@ -1,8 +1,8 @@
 """A widget as a complete file of ChatKit Studio's: template, schema, preview, and its own source.
 
 Studio edits the JSX in `encodedWidget`, others draw the template. Of 64 exports with a view, all
-have the keys below; 47 have `jsonSchema` and `schemaMode` as well, and in none is there an element
-of `states`, so no new one is made up here.
+have the keys below, and 47 have `jsonSchema` and `schemaMode` as well. None has an element of
+`states`, so no new element is made up here.
 """
 
 from __future__ import annotations
@@ -67,17 +67,17 @@ def pack(widget: Widget) -> Package:
     """Write `widget` as Studio would export it.
 
     The JSX is the file's own. The template is printed from it, or from the file's template where
-    that draws otherwise, and left empty if it would not draw what is served. If the JSX was changed
-    after the export, both texts have that change.
+    the two differ, and left empty if it would not draw what is served. A change of the JSX after
+    the export is in both texts.
 
     Raises:
         CallError: The widget cannot be drawn with its sample.
-        WidgetError: The JSX draws otherwise without what is cut out of it.
+        WidgetError: The JSX draws otherwise without the removed parts.
     """
-    definition, shown = widget.definition, show_state(widget, SAMPLE)
+    definition, sample = widget.definition, show_state(widget, SAMPLE)
     exported = _Export(widget)
     adopts = exported.draws_view and widget.source != "view"
-    preview = exported.draw_view(shown.arguments) if adopts else shown.tree(widget)
+    preview = exported.draw_view(sample.arguments) if adopts else sample.tree(widget)
     encoded, studio = definition.document.encoded_studio, definition.studio
     schema = widget.schema.advertised
     view, template = exported.view, exported.choose_template()
@@ -86,7 +86,7 @@ def pack(widget: Widget) -> Package:
         "id": studio.id if studio and studio.id else f"wig_{widget.key[:8]}",
         "name": definition.name,
         "view": view,
-        "defaultState": shown.arguments,
+        "defaultState": sample.arguments,
         "states": list(studio.states) if studio else [],
         "schemaValidity": "valid",
         "viewValidity": "valid",
@@ -107,7 +107,7 @@ def pack(widget: Widget) -> Package:
         ).decode(),
     }
     content = orjson.dumps(file, option=orjson.OPT_INDENT_2, default=dict) + b"\n"
-    findings = (replace(each, path=definition.path) for each in exported.findings)
+    findings = (replace(finding, path=definition.path) for finding in exported.findings)
     return Package(content=content, findings=tuple(findings))
 
 
@@ -125,8 +125,8 @@ class _Export:
     """The two texts of an export.
 
     Attributes:
-        draws_view: Whether the export draws as the JSX, which is served or was changed since.
-        view: The JSX; empty if the file holds none.
+        draws_view: Whether the export draws as the JSX, as it is served or was changed since.
+        view: The JSX, or empty if the file holds none.
         findings: What the export lacks.
     """
 
@@ -135,11 +135,11 @@ class _Export:
         self.findings: list[Finding] = []
         self.draws_view, self.view = widget.source == "view", ""
         states = (show_state(widget, state.key) for state in list_states(widget))
-        sets = [each.arguments for each in states if each.render is None]
+        sets = [state.arguments for state in states if state.render is None]
         studio = widget.definition.studio
         sets += studio.samples if studio is not None else ()
         sets += generate_arguments(widget.schema, _GENERATED_SETS)
-        self._sets = [widget.fill(each) for each in sets]
+        self._sets = [widget.fill(arguments) for arguments in sets]
         self._agrees = self._take_view()
 
     @property
@@ -211,7 +211,7 @@ class _Export:
             yield widget.definition.template
 
     def draw_view(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the tree that the JSX draws.
+        """Return the tree drawn by the JSX.
 
         Raises:
             CallError: It fails on the arguments.
@@ -220,7 +220,7 @@ class _Export:
 
     def _find_differences(self, source: Drawing, other: Drawing) -> Sequence[Difference]:
         for arguments in () if source is other else self._sets:
-            drawn = (_draw(each, arguments) for each in (source, other))
+            drawn = (_draw(program, arguments) for program in (source, other))
             if differences := tuple(tree_differences(*drawn)):
                 return differences
         return ()

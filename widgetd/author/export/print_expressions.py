@@ -1,8 +1,7 @@
 """Expressions of Jinja printed from a program, with the types of the argument schema.
 
-Other engines fail on an argument that is absent, so it is tested before it is read, unless the
-schema or a condition around it proves that it is there. Conditions of JSX are JavaScript's, to
-which an empty list is true.
+Other engines fail on an absent argument, so it is tested before it is read, unless the schema or a
+condition around it proves its presence. Conditions of JSX are JavaScript's: an empty list is true.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class UnprintableError(Exception):
-    """An operation that the printed text cannot hold; the argument names it."""
+    """An operation without a printed form. The argument names it."""
 
 
 MAX_OPERATIONS: Final = 20_000
@@ -90,7 +89,7 @@ _UNPRINTABLE: Final = MappingProxyType({"...": "a spread", "capture": "a block",
 
 
 class ExpressionPrinter:
-    """Prints the expressions of one program.
+    """Prints the expressions of a program.
 
     Args:
         program: The program of a view, or of a template.
@@ -99,7 +98,7 @@ class ExpressionPrinter:
     Attributes:
         is_view: Whether it is a view's.
         types: The types of its slots.
-        known: The tests that hold at this place.
+        proven: The tests proven at this place.
         names: The names of slots in the printed text.
         loop_slot: The slot of `loop` at this place.
     """
@@ -107,7 +106,7 @@ class ExpressionPrinter:
     def __init__(self, program: Program, schema: Mapping[str, Any]) -> None:
         self.is_view = type(program.root) is not tuple
         self.types = ArgumentTypes(program, schema)
-        self.known: frozenset[str] = frozenset()
+        self.proven: frozenset[str] = frozenset()
         self.names = {} if self.is_view else dict(program.names)
         self.names |= {slot: name for name, slot in program.arguments}
         self.loop_slot: int | None = None
@@ -152,7 +151,7 @@ class ExpressionPrinter:
             elif name_of(expr) == "jsm" and expr.operands[0] == "at":
                 expr = Op("js[]", expr.operands[1:])
             elif name_of(expr) == "js??" and _is_length(expr.operands[0]):
-                expr = expr.operands[0]  # a list that is absent has no elements
+                expr = expr.operands[0]  # an absent list has no elements
             else:
                 return expr
 
@@ -172,7 +171,7 @@ class ExpressionPrinter:
         self._used = set(before)
         for slot, wanted in slots.items():
             options = (wanted, *(f"{wanted}{count}" for count in range(2, len(self._used) + 3)))
-            self.names[slot] = next(each for each in options if each not in self._used)
+            self.names[slot] = next(name for name in options if name not in self._used)
             self._used.add(self.names[slot])
         yield
         self._used = before
@@ -216,15 +215,15 @@ class ExpressionPrinter:
         return self._unknown(self.reach(expr, is_value=is_value)[1])
 
     def _unknown(self, tests: Iterable[str]) -> list[str]:
-        return [each for each in dict.fromkeys(tests) if each not in self.known]
+        return [test for test in dict.fromkeys(tests) if test not in self.proven]
 
     # --- what a condition proves ---
 
     @contextmanager
     def knowing(self, tests: Iterable[str]) -> Iterator[None]:
-        before, self.known = self.known, self.known | frozenset(tests)
+        before, self.proven = self.proven, self.proven | frozenset(tests)
         yield
-        self.known = before
+        self.proven = before
 
     def proof(self, expr: Expr) -> frozenset[str]:
         expr = self.settle(expr)
@@ -235,7 +234,7 @@ class ExpressionPrinter:
         if name in {"js!", "not"}:
             return self.refutation(operands[0])
         if sign in {"==", "!="}:
-            # What is not null is there; so is what equals a constant that is not.
+            # A value is present if it is not null, or equals a constant other than null.
             is_proof = is_constant(operands[1]) and _is_nothing(operands[1]) is (sign == "!=")
             return self._presence(operands[0]) if is_proof else frozenset()
         if sign:
@@ -290,13 +289,13 @@ class ExpressionPrinter:
     def guard(
         self, operands: Iterable[Expr], otherwise: str | None, write: Callable[..., str]
     ) -> str:
-        """Print what reads `operands`; where one is absent, `otherwise`, or false if it is None."""
+        """Print what reads `operands`. Where one is absent, `otherwise`, or false if it is None."""
         texts, tests = [], list[str]()
-        for each in operands:
-            if _is_length(self.settle(each)):
-                texts.append(self.expression(each))
+        for operand in operands:
+            if _is_length(self.settle(operand)):
+                texts.append(self.expression(operand))
                 continue
-            text, needed = self.reach(each, is_value=True)
+            text, needed = self.reach(operand, is_value=True)
             texts.append(text)
             tests += self._unknown(needed)
         return _where(tests, write(*texts), otherwise)
@@ -304,7 +303,7 @@ class ExpressionPrinter:
     # --- expressions ---
 
     def expression(self, expr: Expr, otherwise: str = "none") -> str:
-        """Print an expression that is one operand to others; `otherwise` where it is absent."""
+        """Print an expression as an operand of others, or `otherwise` where it is absent."""
         expr = self.settle(expr)
         if is_constant(expr):
             return "none" if _is_nothing(expr) else to_json(constant_of(expr))
@@ -321,7 +320,7 @@ class ExpressionPrinter:
             if name == "js+" and kind != "number":
                 raise UnprintableError("+ of unknown values")
             sign = _ARITHMETIC[name]
-            return self.guard(operands, otherwise, lambda one, two: f"({one} {sign} {two})")
+            return self.guard(operands, otherwise, lambda a, b: f"({a} {sign} {b})")
         if name[0] == "|":
             return self._filter(expr, otherwise)
         if name[0] == "?" and name != "?:":
@@ -335,7 +334,7 @@ class ExpressionPrinter:
     def _compare(self, left: Expr, right: Expr, sign: str) -> str:
         left, right = self.settle(left), self.settle(right)
         if sign not in {"==", "!="}:
-            return self.guard((left, right), None, lambda one, two: f"({one} {sign} {two})")
+            return self.guard((left, right), None, lambda a, b: f"({a} {sign} {b})")
         if _is_nothing(right):
             text, tests = self.reach(left, is_value=True)
             is_there = _all(self._unknown(tests if self.path(left) else [f"{text} is not none"]))
@@ -347,7 +346,7 @@ class ExpressionPrinter:
         value = self.expression(right)
         if sign == "!=" and not self.tests(left, is_value=True):
             return f"({self.reach(left)[0]} {are_not} {value})"
-        equal = self.guard((left,), None, lambda one: f"({one} {are} {value})")
+        equal = self.guard((left,), None, lambda text: f"({text} {are} {value})")
         return equal if sign == "==" else f"(not {equal})"
 
     def _choice(self, op: Op, otherwise: str) -> str:
@@ -359,7 +358,7 @@ class ExpressionPrinter:
 
     def _logic(self, op: Op, otherwise: str) -> str:
         left, right = op.operands
-        if {self.types.kind(self.settle(each)) for each in op.operands} == {"boolean"}:
+        if {self.types.kind(self.settle(operand)) for operand in op.operands} == {"boolean"}:
             return self.condition(op)
         yes, no = (right, left) if op.name in {"js&&", "and"} else (left, right)
         return self._choice(Op("?:", (left, yes, no)), otherwise)
@@ -372,7 +371,7 @@ class ExpressionPrinter:
 
     def _sign(self, op: Op, otherwise: str) -> str:
         sign = "-" if op.name in {"jsneg", "neg"} else "+"
-        return self.guard(op.operands, otherwise, lambda one: f"({sign}{one})")
+        return self.guard(op.operands, otherwise, lambda text: f"({sign}{text})")
 
     def _list(self, op: Op, _otherwise: str) -> str:
         return f"[{', '.join(map(self.expression, op.operands))}]"
@@ -388,7 +387,7 @@ class ExpressionPrinter:
         return f"{{{', '.join(pairs)}}}"
 
     def _text(self, parts: Iterable[Expr], *, is_shown: bool = False) -> str:
-        texts = [self._part(each, is_shown=is_shown) for each in parts if each != ""]
+        texts = [self._part(part, is_shown=is_shown) for part in parts if part != ""]
         # Without a text in front, a single number would stay a number.
         if not texts or not texts[0].startswith('"'):
             texts.insert(0, '""')
@@ -411,8 +410,8 @@ class ExpressionPrinter:
         if is_shown and (is_boolean or _is_nothing(expr)):
             return '""'
         if is_boolean:
-            shown = f'("true" if {self.condition(expr)} else "false")'
-            return _where(self.tests(expr), shown, '""')
+            word = f'("true" if {self.condition(expr)} else "false")'
+            return _where(self.tests(expr), word, '""')
         return self.guard((expr,), '""', str) if is_shown else self.expression(expr, '""')
 
     def _method(self, op: Op, otherwise: str) -> str:
@@ -467,7 +466,7 @@ class ExpressionPrinter:
             return self._text((subject,))
         call = f"{name}({', '.join(words)})" if words else name
         empty = _EMPTY.get(op.name, otherwise)
-        return self.guard((subject,), empty, lambda one: f"({one} | {call})")
+        return self.guard((subject,), empty, lambda text: f"({text} | {call})")
 
     def _test(self, op: Op) -> str:
         subject, *args = op.operands
@@ -476,7 +475,7 @@ class ExpressionPrinter:
         tests = self._unknown(tests)
         if name in {"defined", "undefined"}:
             return _all(tests) if name == "defined" else f"(not {_all(tests)})"
-        if name == "none" and f"{text} is not none" in self.known:
+        if name == "none" and f"{text} is not none" in self.proven:
             return "false"
         words = f"({', '.join(map(self.expression, args))})" if args else ""
         return _all([*tests, f"{text} is {name}{words}"])
@@ -495,7 +494,7 @@ class ExpressionPrinter:
 
     def _contains(self, op: Op, _otherwise: str) -> str:
         text = self.expression(op.operands[0])
-        within = self.guard(op.operands[1:], None, lambda one: f"({text} in {one})")
+        within = self.guard(op.operands[1:], None, lambda item: f"({text} in {item})")
         return within if op.name == "in" else f"(not {within})"
 
 
@@ -512,7 +511,7 @@ def operands_of(expr: Expr) -> tuple[Any, ...]:
 
 
 def chosen_attribute(op: Op) -> tuple[Expr, Expr, None] | None:
-    """Return the test and value of an attribute `x && "value"`, which is absent otherwise."""
+    """Return the test and value of an attribute `x && "value"`."""
     test, yes, no = op.operands
     if name_of(no) != "js&&" or not _is_nothing(yes) or name_of(test) != "js===":
         return None

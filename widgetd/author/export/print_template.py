@@ -1,7 +1,7 @@
 """A Jinja template printed from the program of a widget.
 
-What is printed can be read by other engines. Children that may be absent begin with a comma, of
-which the first is cut off, as in Studio's own exports.
+Other engines can read it. Optional children begin with a comma, and the first comma is cut off, as
+in Studio's own exports.
 """
 
 from __future__ import annotations
@@ -118,12 +118,12 @@ class _TemplatePrinter(ExpressionPrinter):
     def _entries(self, entries: Iterable[Op]) -> str:
         parts: list[str] = []
         conditional = ""
-        for each in entries:
-            if each.name == ":":
-                key, value = each.operands
+        for entry in entries:
+            if entry.name == ":":
+                key, value = entry.operands
                 parts.append(f"{to_json(key)}:{self.value(value)}")
             else:
-                test, *ways = each.operands
+                test, *ways = entry.operands
                 yes, no = (partial(self._more, way) for way in ways)
                 conditional += self._branches("-", test, yes, no)
         if conditional and not parts:
@@ -136,7 +136,7 @@ class _TemplatePrinter(ExpressionPrinter):
     def _array(self, op: Op) -> str:
         items = op.operands if op.name in {"[", "js[,]"} else (op,)
         written = self.items(items)
-        if all(isinstance(each, str) or name_of(each) in _SINGLE for each in items):
+        if all(isinstance(item, str) or name_of(item) in _SINGLE for item in items):
             return f"[{written[1:]}]"
         return f"[{{%- set _c -%}}{written}{{%- endset -%}}{_FIRST}]"
 
@@ -180,7 +180,7 @@ class _TemplatePrinter(ExpressionPrinter):
             if len(tested) > 1:
                 raise UnprintableError("a filter by index")
             subject, bound, tests = self.settle(subject), [*bound, *tested], [test, *tests]
-        pairs = [pair for each in bound for pair in each]
+        pairs = [pair for pairs in bound for pair in pairs]
         element = next((slot for slot, key in pairs if key is None), -len(self.names) - 1)
         self.types.bind(element, self.types.item_type(subject), is_present=True)
         for slot, key in pairs:
@@ -210,7 +210,7 @@ class _TemplatePrinter(ExpressionPrinter):
             conditions = []
             for test in tests:
                 conditions.append(self.condition(test))
-                self.known |= self.proof(test)
+                self.proven |= self.proof(test)
             inner = body()
         self.loop_slot = outer
         where = f" if {' and '.join(conditions)}" if conditions else ""

@@ -1,7 +1,7 @@
-"""The structure of a template: the JSON that it writes becomes objects and lists, as JSX has them.
+"""The structure of a template: its JSON becomes objects and lists, as in JSX.
 
-Each operation is replaced by a mark, so that the rest is JSON whose commas can be repaired. What
-is printed of the result has commas of its own, which cannot be wrong.
+Each operation is replaced by a mark, so the rest is JSON, and its commas can be repaired. The
+printed result has commas of its own.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from widgetd.core.template.ir import Body, Expr, Op, literal
 def read_template(body: Body) -> tuple[Op, ...]:
     """Return the assignments of a template's program, then its root.
 
-    Objects are `{` of entries `:`, lists `[` of items; `if`, `for` and `=` stand among both.
+    Objects are `{` of entries `:`, lists `[` of items. `if`, `for` and `=` are among both.
 
     Raises:
-        UnprintableError: It writes something that is not read as JSON here.
+        UnprintableError: It writes something other than JSON.
     """
     before = tuple(op for op in body if op.name == "=")
     return *before, _read(tuple(op for op in body if op.name != "="))
@@ -56,7 +56,7 @@ def _parts(body: Body) -> Iterator[str | Op]:
         for part in op.operands if op.name == "out" else (op,):
             if part.name == "data":
                 yield part.operands[0]
-            # In Jinja, too, names that a block sets start with the value around it.
+            # In Jinja, too, names set by a block start with the value around it.
             elif part.name != "copy" and not _writes_commas(part):
                 yield part
 
@@ -77,7 +77,7 @@ def _is_comma(expr: Expr) -> bool:
 
 
 class _Object(list[tuple[str, Any]]):
-    """The pairs of an object, of which several may have the same key."""
+    """The pairs of an object. A key may repeat."""
 
 
 class _Reader:
@@ -108,11 +108,10 @@ class _Reader:
             self.text += f",{mark}," if self._brackets[-1] == "[" else f",{mark}:0,"
 
     def convert(self, value: Any) -> Expr:
-        """Return a JSON value with the operations in place of their marks."""
         if isinstance(value, _Object):
-            return Op("{", tuple(each for pair in value for each in self._entries(*pair)))
+            return Op("{", tuple(entry for pair in value for entry in self._entries(*pair)))
         if isinstance(value, list):
-            return Op("[", tuple(each for item in value for each in self._items(item)))
+            return Op("[", tuple(operand for item in value for operand in self._items(item)))
         if not isinstance(value, str):
             return literal(value)
         if (op := self._find_operation(value)) is not None:
@@ -146,7 +145,7 @@ class _Reader:
             target, items, body, loop, otherwise, chooser, is_recursive = op.operands
             if type(target) is not int or is_recursive:
                 raise UnprintableError("this loop")
-            inner, other = (_read(each, "[]").operands for each in (body, otherwise))
+            inner, other = (_read(block, "[]").operands for block in (body, otherwise))
             yield Op("for", (target, items, inner, loop, other, chooser))
         else:
             yield op if op.name == "=" else _value_of(op)

@@ -1,4 +1,4 @@
-"""The JSX of a widget for Studio's editor: one element, without schema, sample and imports."""
+"""The JSX of a widget for Studio's editor: an element, without schema, sample and imports."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class StudioView:
     """The JSX of an export.
 
     Attributes:
-        text: The element, or all that is needed to draw it.
-        beside: The line of each statement that keeps it from being one element, by its name.
+        text: The element, or all code needed to draw it.
+        beside: The line of each statement beside the element, by its name.
     """
 
     text: str
@@ -35,7 +35,7 @@ class StudioView:
 
 
 def cut_view(text: str, *, limits: Limits) -> StudioView:
-    """Cut the schema, the sample, imports and `export default` out of JSX that can be compiled."""
+    """Cut the schema, the sample, imports and `export default` out of compilable JSX."""
     program, lines = parse(text, limits), Lines(text)
     kept = [node for node in statements(program) if node.kind != "import_statement"]
     elements = [unwrap(_value(node)) for node in kept]

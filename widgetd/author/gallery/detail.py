@@ -1,4 +1,4 @@
-"""The page of one widget: its result, tokens, findings, source and changes."""
+"""The page of a widget: its result, tokens, findings, source and changes."""
 
 from __future__ import annotations
 
@@ -34,23 +34,23 @@ TABS = ("arguments", "source", "model", "actions", "use")
 
 
 async def preview(
-    gallery: Gallery, widget: Widget, given: ShownState, caller: Caller
+    gallery: Gallery, widget: Widget, content: ShownState, caller: Caller
 ) -> dict[str, Any]:
-    """Call `widget` for `caller`, who may act in it.
+    """Call `widget` for `caller`, with its actions.
 
     Returns:
-        The value that the page's script draws: `result` is
+        The value for the page's script: `result` is
         `{"content", "structuredContent", "_meta"}`, or None beside an `error`
-        (`{"code", "message", "path", "slips"}`); `mended` are sentences about its arguments;
-        `tokens` are the result's, by profile; `renderId` is empty unless the render has actions;
-        `hasProgram` says that a frame can draw other arguments by itself; `note` is for people;
-        `calls` is code by its title; `images` are origins; `origins` are those of the sidecar,
-        or None if it cannot be edited.
+        (`{"code", "message", "path", "slips"}`), `mended` are sentences about its arguments,
+        `tokens` are the result's, by profile, `renderId` is empty unless the render has actions,
+        `hasProgram` is true if a frame can draw other arguments by itself, `note` is for people,
+        `calls` is code by its title, `images` are origins, and `origins` are the sidecar's, or
+        None if it cannot be edited.
     """
     server = gallery.server
-    # The page is JSON, which cannot repeat all arguments that a call refuses.
-    arguments = given.arguments if is_json(given.arguments, Limits().json_depth) else {}
-    shown: dict[str, Any] = {
+    # The page is JSON, and cannot repeat all refused arguments.
+    arguments = content.arguments if is_json(content.arguments, Limits().json_depth) else {}
+    report: dict[str, Any] = {
         "schema": widget.schema.advertised,
         "arguments": arguments,
         "result": None,
@@ -69,20 +69,20 @@ async def preview(
         "origins": editable_origins(gallery, widget, caller),
     }
     try:
-        render = render_of(server, widget, given)
+        render = render_of(server, widget, content)
     except CallError as error:
-        return {**shown, "error": error_json(error)}
+        return {**report, "error": error_json(error)}
     results = {profile: result_of(server, render, profile) for profile in ("chatkit", "split")}
     is_stored = gallery.built is None and await store_if_interactive(server, render, caller)
     return {
-        **shown,
+        **report,
         "result": results["split"],
         "summary": render.text,
         "ms": render.duration_ms,
         "mended": render.coerced,
         "tokens": {profile: tokens_of(result) for profile, result in results.items()},
         "renderId": render.id if is_stored else "",
-        "note": given.note,
+        "note": content.note,
     }
 
 
@@ -96,11 +96,11 @@ async def widget_page(gallery: Gallery, request: Request) -> dict[str, Any] | Re
     widget = snapshot.widgets[tool]
     states = list_states(widget)
     state = _state(states, request)
-    shown = await preview(gallery, widget, show_state(widget, state.key), caller)
+    drawn = await preview(gallery, widget, show_state(widget, state.key), caller)
     earlier = gallery.history.before(widget, caller.principal.audience.sees)
     changes = None if earlier is None else diff_versions(earlier, widget)
     tools, tab = tuple(snapshot.widgets), request.query_params.get("tab")
-    at, text = tools.index(tool), "edit" if shown["origins"] is not None else "source"
+    at, text = tools.index(tool), "edit" if drawn["origins"] is not None else "source"
     tabs = TABS[:1] if gallery.clean else (TABS[0], text, *TABS[2:])
     return {
         **layout,
@@ -115,11 +115,11 @@ async def widget_page(gallery: Gallery, request: Request) -> dict[str, Any] | Re
         "tab": text if tab == "source" else tab if tab in tabs else TABS[0],
         "studio_file": file_name(widget),
         "not_in_studio": NOT_IN_STUDIO,
-        "preview": shown,
+        "preview": drawn,
         "tool_tokens": tokens_of_tool(widget),
         "changes": changes,
         "tests": () if gallery.built is not None else results_of(gallery.file(widget)),
-        "shown": _select(gallery, shown),
+        "shown": _select(gallery, drawn),
     }
 
 
@@ -134,19 +134,19 @@ def _select(gallery: Gallery, content: dict[str, Any]) -> dict[str, Any]:
 
 
 async def widget_json(gallery: Gallery, request: Request) -> dict[str, Any]:
-    """Return a widget's page for programs, without the warnings, which take longer to find.
+    """Return a widget's page for programs, without the warnings, because they take longer.
 
-    It shows the state that the address names, or the arguments of a POST.
+    It shows the state in the address, or the arguments of a POST.
     """
     widget, caller = gallery.widget(request), caller_of(request)
     definition, states = widget.definition, list_states(widget)
     arguments = await read_arguments(request)
     if arguments is None:
-        given = show_state(widget, _state(states, request).key)
+        chosen = show_state(widget, _state(states, request).key)
     else:
-        given = ShownState(arguments=arguments)
+        chosen = ShownState(arguments=arguments)
     content = {
-        **await preview(gallery, widget, given, caller),
+        **await preview(gallery, widget, chosen, caller),
         "name": widget.tool,
         "title": definition.title,
         "description": widget.description,
@@ -154,7 +154,7 @@ async def widget_json(gallery: Gallery, request: Request) -> dict[str, Any]:
         "tags": definition.tags,
         "tool": orjson.loads(gallery.server.listings.entry(widget)),
         "toolTokens": tokens_of_tool(widget),
-        "states": [{"key": one.key, "label": one.label} for one in states],
+        "states": [{"key": state.key, "label": state.label} for state in states],
         "fault": problem_json(gallery.problems.fault(caller.snapshot, definition.path)),
         "view": definition.studio.view if definition.studio else None,
         "problems": f"/w/{widget.tool}/problems.json",

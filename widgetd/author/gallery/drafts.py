@@ -1,7 +1,7 @@
 """Drafts in the editor of a widget's page: the parts of its files, tried, drawn and saved.
 
-A `.widget.jsx` is one text. A `.widget` has JSX, a template and a schema within its JSON, and a
-file that is no JSON is edited as it is. A change of the JSX makes the template anew.
+A `.widget.jsx` is a single text. A `.widget` has JSX, a template and a schema within its JSON, and
+an invalid file is edited as it is. A change of the JSX makes the template anew.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ _UNKNOWN = {"error": "these are no parts of a widget's file that can be edited h
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sent:
-    """A draft as the page sends it.
+    """A draft from the page.
 
     Attributes:
         path: The file's name.
-        content: The text of the file that is edited; empty for a new one.
+        content: The text of the edited file, or empty for a new file.
         parts: The texts of its parts.
     """
 
@@ -107,8 +107,8 @@ async def parts(gallery: Gallery, request: Request) -> dict[str, Any]:
     """Return the parts of a widget's files as they are on disk.
 
     Returns:
-        `{"path", "digest", "parts", "drawn", "previous"}`: `drawn` is the part that is drawn, and
-        `previous` says whether an earlier version is known.
+        `{"path", "digest", "parts", "drawn", "previous"}`: `drawn` is the drawn part, and
+        `previous` tells whether there is an earlier version.
     """
     widget, uploads = gallery.widget(request), require(gallery.uploads)
     path, audience = widget.definition.path, caller_of(request).principal.audience
@@ -144,7 +144,7 @@ async def try_draft(gallery: Gallery, request: Request) -> dict[str, Any]:
 
     Returns:
         `{"findings", "result", "error", "places", "schema", "arguments"}`: `findings` are rows as
-        those of `try_widget`, with their `part`; `places` are offsets in the JSX by the pointer of
+        of `try_widget`, with their `part`. `places` are offsets in the JSX by the pointer of
         a component in the tree.
     """
     drafts, (sent, body) = require(gallery.drafts), await _read(gallery, request)
@@ -169,20 +169,20 @@ def _try(gallery: Gallery, drafts: Drafts, sent: Sent, body: Mapping[str, Any]) 
     if widget is None:
         return report
     report["schema"] = widget.schema.advertised
-    shown = (
+    content = (
         show_state(widget, str(body.get("state", SAMPLE)))
         if arguments is None
         else ShownState(arguments=arguments)
     )
     try:
-        render = render_of(gallery.server, widget, shown)
+        render = render_of(gallery.server, widget, content)
     except CallError as error:
         return {**report, "error": error_json(error)}
     report["result"] = result_of(gallery.server, render)
-    drawn = shown.render or widget.call(shown.arguments)
+    drawn = content.render or widget.call(content.arguments)
     report["places"] = find_places(widget, drawn.arguments, drawn.tree)
-    if is_json(shown.arguments, Limits().json_depth):
-        report["arguments"] = shown.arguments
+    if is_json(content.arguments, Limits().json_depth):
+        report["arguments"] = content.arguments
     return report
 
 
@@ -210,22 +210,22 @@ def _place(row: Mapping[str, Any], sent: Sent) -> dict[str, Any]:
         placed["line"], placed["column"] = line_and_column(text, offset)
     elif part == "jsx" and at.startswith("/jsonSchema/"):
         start, key = max(text.find("const schema"), 0), at.rpartition("/")[2]
-        found = (text.find(written, start) for written in (f'"{key}":', f"{key}:"))
-        offset = next((one for one in found if one >= 0), start)
+        offsets = (text.find(written, start) for written in (f'"{key}":', f"{key}:"))
+        offset = next((position for position in offsets if position >= 0), start)
         placed["line"], placed["column"] = line_and_column(text, offset)
     return placed
 
 
 async def save_draft(gallery: Gallery, request: Request) -> dict[str, Any]:
-    """Save a draft, unless the files are others than those that it was made of.
+    """Save a draft, unless the files have changed since.
 
     Returns:
-        `{"tool", "page", "digest", "parts"}`: `parts` are those that were written.
+        `{"tool", "page", "digest", "parts"}`: `parts` are the written parts.
     """
     uploads, drafts = require(gallery.uploads), require(gallery.drafts)
     sent, body = await _read(gallery, request)
-    known = body.get("digest")
-    if not isinstance(known, str) or bool(known) is not bool(body.get("tool")):
+    replaces = body.get("digest")
+    if not isinstance(replaces, str) or bool(replaces) is not bool(body.get("tool")):
         raise RefusedError(400, _UNKNOWN)
 
     def write() -> dict[str, bytes]:
@@ -236,7 +236,7 @@ async def save_draft(gallery: Gallery, request: Request) -> dict[str, Any]:
 
     caller = caller_of(request)
     files = await gallery.trials.run_blocking(caller.principal.name, write)
-    saved = await save_files(gallery, uploads, files, caller, replaces=known)
+    saved = await save_files(gallery, uploads, files, caller, replaces=replaces)
     written = split_files(sent.path, files[sent.path], files.get(sent.path + SUFFIX, b""))
     return {**saved, "parts": written}
 
@@ -261,10 +261,10 @@ def _encode(sent: Sent, drafts: Drafts) -> bytes:
 
 
 async def previous(gallery: Gallery, request: Request) -> dict[str, Any]:
-    """Return the parts and the drawing of the version before, beside the drawing of this one.
+    """Return the parts and the drawing of the version before, beside the drawing of this version.
 
     Returns:
-        `{"parts", "before", "now"}`; each drawing is a result, or None if it cannot be drawn.
+        `{"parts", "before", "now"}`. Each drawing is a result, or None if it cannot be drawn.
     """
     widget = gallery.widget(request)
     earlier = gallery.history.before(widget, caller_of(request).principal.audience.sees)
@@ -287,11 +287,11 @@ def _drawing(gallery: Gallery, widget: Widget) -> dict[str, Any] | None:
 
 
 async def vocabulary(_gallery: Gallery, request: Request) -> Response:
-    """Answer with what the editor completes: components, values, filters, keys of sidecars.
+    """Answer with the editor's completions: components, values, filters, keys of sidecars.
 
     Returns:
         `{"components": {type: {"use", "holds", "properties"}}, "icons", "colors", "filters",
-        "sidecar"}`; `properties` are rows as those of `get_component_details`.
+        "sidecar"}`. `properties` are rows as of `get_component_details`.
     """
     content = await SYSTEM.threads.run_blocking(_vocabulary)
     return cacheable(request, content, "application/json")
@@ -299,7 +299,7 @@ async def vocabulary(_gallery: Gallery, request: Request) -> Response:
 
 @cache
 def _vocabulary() -> bytes:
-    known, colors = load_vocabulary(), list_colors()
+    vocabulary, colors = load_vocabulary(), list_colors()
     tokens = {value for row in colors["tokens"] for value in row["values"]}
     value = {
         "components": {
@@ -308,9 +308,9 @@ def _vocabulary() -> bytes:
                 "holds": None if component.holds is None else sorted(component.holds),
                 "properties": describe_properties(component),
             }
-            for type_, component in known.components.items()
+            for type_, component in vocabulary.components.items()
         },
-        "icons": known.icons,
+        "icons": vocabulary.icons,
         "colors": sorted(tokens),
         "filters": sorted(VOCABULARY["filters"]),
         "sidecar": {
@@ -323,7 +323,7 @@ def _vocabulary() -> bytes:
 
 async def _read(gallery: Gallery, request: Request) -> tuple[Sent, dict[str, Any]]:
     require_own_origin(request, "may put files here")
-    body = await json_object(request)
+    uploads, body = require(gallery.uploads), await json_object(request)
     texts, tool, name = body.get("parts"), body.get("tool"), body.get("file")
     if not isinstance(texts, dict) or not texts.keys() & {"jsx", "template", "file"}:
         raise RefusedError(400, _UNKNOWN)
@@ -341,8 +341,8 @@ async def _read(gallery: Gallery, request: Request) -> tuple[Sent, dict[str, Any
     path = widgets[tool].definition.path
     content = widgets[tool].definition.content
     if caller_of(request).principal.audience.sees_everything:
-        source, _ = await SYSTEM.threads.run_blocking(require(gallery.uploads).read_files, path)
-        # A file that was broken meanwhile has no parts of its own to change.
+        source, _ = await SYSTEM.threads.run_blocking(uploads.read_files, path)
+        # A broken file has no parts of its own to change.
         if source is not None and texts.keys() >= split(path, _text(source.content)).keys():
             content = source.content
     return Sent(path=path, content=_text(content), parts=texts), body

@@ -93,7 +93,7 @@ async def save_files(
     replace: bool = False,
     replaces: str | None = None,
 ) -> dict[str, str]:
-    """Save the files of one widget for `caller`; refuse as uploads do.
+    """Save the files of a widget for `caller`. Refuse as uploads do.
 
     Returns:
         `{"tool", "page", "digest"}`.
@@ -120,7 +120,7 @@ def _refusal(error: RefusedUploadError) -> RefusedError:
 
 
 def require_own_origin(request: Request, what: str) -> None:
-    """Refuse requests that no page of this origin sends; pages of other loopback ports may read."""
+    """Refuse requests from pages of other origins. Pages of other loopback ports may read."""
     if request.headers.get("origin") not in own_origins(request):
         raise RefusedError(403, {"error": f"only this gallery's own pages {what}"})
 

@@ -1,4 +1,4 @@
-"""The gallery: the value that its pages render."""
+"""The gallery: the value of its pages."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ class Gallery:
     """The services and settings of the gallery's pages.
 
     Attributes:
-        uploads: Saves files in the folder; None where uploads are not allowed.
-        drafts: Checks what is typed in the editor; None where uploads are not allowed.
-        trials: The worker threads that try drafts.
+        uploads: Saves files in the folder, or None where uploads are not allowed.
+        drafts: Checks what is typed in the editor.
+        trials: The worker threads for drafts.
         url: The address of the MCP endpoint.
-        image_origins: Origins that images of every widget may come from.
+        image_origins: Allowed origins of every widget's images.
         sample_images: Allow the origins of images in samples, too.
         stop: Ends the streams.
-        built: The path of a site that is written to files; None in a daemon.
-        dry_run: Answers actions in place of upstreams, which a look at a widget must not call.
-        clean: Whether pages show the widgets alone, and nothing of what made them.
+        built: The path of a site of files, or None in a daemon.
+        dry_run: Answers actions in place of upstreams: looking at a widget must not call them.
+        clean: Whether pages show the widgets alone, and no sources.
     """
 
     server: Server

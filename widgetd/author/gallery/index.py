@@ -21,9 +21,9 @@ class Filters:
     """Filters in an address.
 
     Attributes:
-        words: Words to search; empty for all widgets.
-        tag: A tag of the widget; empty for any.
-        verdict: The widget's worst finding; None for any.
+        words: Words to search, or empty for all widgets.
+        tag: A tag of the widget, or empty for any.
+        verdict: The widget's worst finding, or None for any.
     """
 
     words: str = ""
@@ -54,7 +54,7 @@ async def index_page(gallery: Gallery, request: Request) -> dict[str, Any]:
         "filters": filters,
         "widgets": widgets,
         "refused": refused,
-        "tags": sorted({tag for one in snapshot.widgets.values() for tag in one.definition.tags}),
+        "tags": sorted({tag for row in snapshot.widgets.values() for tag in row.definition.tags}),
         "upload": gallery.uploads is not None and WRITE in caller.principal.scopes,
         "folder": gallery.folder.name,
         "examples": gallery.uploads is not None and not gallery.uploads.is_begun,
@@ -89,14 +89,14 @@ async def index_json(gallery: Gallery, request: Request) -> dict[str, Any]:
 async def _find(
     gallery: Gallery, caller: Caller, filters: Filters
 ) -> tuple[Sequence[Widget], Sequence[Problem]]:
-    """Return the matching widgets, and the faults of files that are not served.
+    """Return the matching widgets, and the faults of refused files.
 
-    Widgets keep the order of their names, not that of the search: people find a tile where it was
-    before. The filter for warnings takes a render of every state. A search for widgets hides the
-    files that are none.
+    Widgets keep the order of their names, not of the search: people find a tile where it was
+    before. The filter for warnings takes a render of every state. A search for widgets hides
+    other files.
     """
     snapshot, search = caller.snapshot, gallery.server.search
-    # The index that models search, too: both find the same by the same words.
+    # The index for models, too: both find the same by the same words.
     hits, _ = await search.search(caller, filters.words, len(snapshot.widgets))
     named = {hit.widget.tool for hit in hits}
     widgets = [
@@ -106,7 +106,7 @@ async def _find(
     ]
     problems, verdict = gallery.problems, filters.verdict
     if verdict is not None:
-        widgets = [one for one in widgets if await problems.verdict(snapshot, one) == verdict]
+        widgets = [row for row in widgets if await problems.verdict(snapshot, row) == verdict]
     if verdict not in (None, "fault") or filters.words or filters.tag:
         return widgets, ()
     findings = (*snapshot.refusals, *snapshot.theme.findings)

@@ -1,6 +1,6 @@
 """Server-Sent Events for open pages: changes of swaps, and replaced renders.
 
-An event names what to fetch again and carries no content, so a page that missed events fetches
+An event names what to fetch again and carries no content, so a page after missed events fetches
 the same things once.
 """
 
@@ -27,29 +27,29 @@ async def events(
     renders: Renders,
     owner: str,
 ) -> AsyncIterator[bytes]:
-    """Yield the events of one page, until `stop` is set or the client disconnects.
+    """Yield the events of a page, until `stop` is set or the client disconnects.
 
     Args:
         registry: Holds the snapshot being served.
-        view: Returns the part of a snapshot that the user may see.
+        view: Returns the user's part of a snapshot.
         stop: Ends the stream.
         renders: Reports replaced renders.
-        owner: The user's principal; ids of other owners' renders are not sent.
+        owner: The user's principal. Ids of other owners' renders are not sent.
     """
-    known, replaced = registry.current, ReplacedRenders()
-    yield _event("hello", {"mark": mark_of(known)})
+    snapshot, replaced = registry.current, ReplacedRenders()
+    yield _event("hello", {"mark": mark_of(snapshot)})
     with renders.listening(replaced):
         while not stop.is_set():
-            served, render_id = await _next(registry, known, stop, replaced)
+            served, render_id = await _next(registry, snapshot, stop, replaced)
             if render_id:
                 render = await renders.get(render_id)
                 if render is not None and render.owner == owner:
                     yield _event("render", {"id": render.id, "version": render.version})
-            elif served is known:
+            elif served is snapshot:
                 yield b": still here\n\n"
-            if served is known:
+            if served is snapshot:
                 continue
-            before, after = view(known), view(served)
+            before, after = view(snapshot), view(served)
             change = difference(before, after)
             data = {
                 "added": change.added,
@@ -59,14 +59,14 @@ async def events(
                 "mark": mark_of(after),
             }
             yield _event("swap", data)
-            known = served
+            snapshot = served
 
 
 async def _next(
-    registry: Registry, known: Snapshot, stop: anyio.Event, replaced: ReplacedRenders
+    registry: Registry, snapshot: Snapshot, stop: anyio.Event, replaced: ReplacedRenders
 ) -> tuple[Snapshot, str]:
     """Wait for another snapshot, the id of a replaced render, or the heartbeat."""
-    newer, render_id = known, ""
+    newer, render_id = snapshot, ""
     with anyio.move_on_after(LIMITS.heartbeat_s):
         async with anyio.create_task_group() as tasks:
 
@@ -81,7 +81,7 @@ async def _next(
 
             tasks.start_soon(end)
             tasks.start_soon(hear)
-            newer = await registry.wait_for_newer(known)
+            newer = await registry.wait_for_newer(snapshot)
             tasks.cancel_scope.cancel()
     return newer, render_id
 
@@ -91,7 +91,7 @@ def _other_faults(before: Snapshot, after: Snapshot) -> list[str]:
     paths = {path for path in was.keys() | now.keys() if was.get(path) != now.get(path)}
     if not paths:
         return []
-    return [tool for tool, each in after.widgets.items() if each.definition.path in paths]
+    return [tool for tool, widget in after.widgets.items() if widget.definition.path in paths]
 
 
 def _event(name: str, data: Mapping[str, object]) -> bytes:

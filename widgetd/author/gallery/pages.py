@@ -1,4 +1,4 @@
-"""The gallery's pages in one table, with their scopes and costs."""
+"""The gallery's pages in a table, with their scopes and costs."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ async def evidence(gallery: Gallery, request: Request) -> Response:
 async def problems(gallery: Gallery, request: Request) -> dict[str, Any]:
     """Show the warnings of a widget, as a part of its page.
 
-    `origins` are those that one press allows: of the sample's images, for who may edit the sidecar.
+    `origins` are the sample's, for a press to allow, if the caller may edit the sidecar.
     """
     widget, caller = gallery.widget(request), caller_of(request)
     origins: tuple[str, ...] = ()
@@ -130,12 +130,14 @@ async def _read_request(gallery: Gallery, request: Request) -> tuple[Camera, Scr
     camera = _camera(gallery)
     widget, query = gallery.widget(request), request.query_params
     key = query.get("state", SAMPLE)
-    state = next((one for one in states.list_states(widget) if one.key == key), None)
-    shown = states.show_state(widget, key) if arguments is None else ShownState(arguments=arguments)
+    state = next((choice for choice in states.list_states(widget) if choice.key == key), None)
+    content = (
+        states.show_state(widget, key) if arguments is None else ShownState(arguments=arguments)
+    )
     width = query.get("width", "")
     journal = gallery.server.rendering.journal
     with journal.rendering(widget.key, "" if arguments is None else journal.digest(arguments)):
-        tree = shown.tree(widget)
+        tree = content.tree(widget)
     shot = Screenshot(
         tree=tree,
         title=widget.definition.title,
@@ -167,15 +169,15 @@ async def action(gallery: Gallery, request: Request) -> dict[str, Any]:
 
 
 async def guide_page(gallery: Gallery, request: Request) -> dict[str, Any] | Response:
-    known = pages()
-    name = request.path_params.get("name", next(iter(known)))
-    shown = {**gallery.layout(request), "pages": tuple(known.values())}
+    guides = pages()
+    name = request.path_params.get("name", next(iter(guides)))
+    layout = {**gallery.layout(request), "pages": tuple(guides.values())}
     try:
-        found = page(name)
+        guide = page(name)
     except CallError as error:
-        missing = {**shown, "page": None, "blocks": (), "problem": error.message}
+        missing = {**layout, "page": None, "blocks": (), "problem": error.message}
         return HTMLResponse(html("guide.html", missing), 404, PAGE_HEADERS)
-    return {**shown, "page": found, "blocks": tuple(render_blocks(found.text)), "problem": ""}
+    return {**layout, "page": guide, "blocks": tuple(render_blocks(guide.text)), "problem": ""}
 
 
 async def empty_frame(gallery: Gallery, request: Request) -> Response:
@@ -184,7 +186,7 @@ async def empty_frame(gallery: Gallery, request: Request) -> Response:
 
 async def components_page(gallery: Gallery, request: Request) -> dict[str, Any]:
     components = load_vocabulary().components.values()
-    rows = [(one, describe_properties(one)) for one in components]
+    rows = [(component, describe_properties(component)) for component in components]
     return {**gallery.layout(request), "components": rows}
 
 
@@ -201,10 +203,10 @@ async def tile(gallery: Gallery, request: Request) -> Response:
 
 
 async def frame(gallery: Gallery, request: Request) -> Response:
-    """Answer with the page that MCP hosts get, and the origins of the widget's images.
+    """Answer with the page of MCP hosts, and the origins of the widget's images.
 
-    With `?pick`, it tells which component was clicked, and draws what it is given alone; else it
-    outlines the elements that the page names.
+    With `?pick`, it reports the clicked component, and draws its input alone, else it outlines the
+    elements named by the page.
     """
     widget, picks = gallery.widget(request), "pick" in request.query_params
     folder, name = ("editor", "pick.js") if picks else ("static", "point.js")
@@ -264,7 +266,7 @@ PAGES = (
     _Page(path="/w/{tool}/tests/{id}/{name}", view=evidence),
     _Linked(path="/w/{tool}/grid", view=grid_page, template="grid.html"),
     _Linked(path="/w/{tool}", view=widget_page, template="widget.html"),
-    # Charged as the call that it is.
+    # Charged as a call.
     _Free(path="/w/{tool}/action", view=action, methods=("POST",)),
     _Linked(path="/guide", view=guide_page, template="guide.html"),
     _Linked(path="/guide/{name}", view=guide_page, template="guide.html"),

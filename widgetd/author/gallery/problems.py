@@ -35,7 +35,7 @@ class Problem:
     """A finding with its line.
 
     Attributes:
-        line: Its number in the file; None where the file cannot be read.
+        line: Its number in the file, or None where the file cannot be read.
         excerpt: The line, cut to what fits.
         caret: Characters of the excerpt before the place.
     """
@@ -48,11 +48,11 @@ class Problem:
 
 
 class Problems:
-    """Faults and warnings of widgets; warnings are cached, broken files are read again.
+    """Faults and warnings of widgets. Warnings are cached, broken files are read again.
 
     Args:
         folder: The folder of widgets.
-        check_widget: The rules that widgets are held to.
+        check_widget: The rules for widgets.
     """
 
     def __init__(

@@ -20,8 +20,8 @@ from widgetd.server.web.limits import LIMITS
 class Tiles:
     """`{"result", "error"}` of each widget's sample as JSON, drawn once for each of its versions.
 
-    Requests for tiles are free, so that an index with any number of them costs as much as any
-    other page; therefore none is drawn twice.
+    Requests for tiles are free, so an index with any number of them costs as much as any other
+    page. Therefore none is drawn twice.
     """
 
     def __init__(self) -> None:
@@ -34,13 +34,13 @@ class Tiles:
             self._theme = theme
             self._tiles.clear()
         if widget not in self._tiles:
-            shown: dict[str, Any] = {"result": None, "error": None}
+            report: dict[str, Any] = {"result": None, "error": None}
             try:
                 sample = show_state(widget, SAMPLE)
-                shown["result"] = result_of(server, render_of(server, widget, sample))
+                report["result"] = result_of(server, render_of(server, widget, sample))
             except CallError as error:
-                shown["error"] = error_json(error)
-            tile = orjson.dumps(shown, default=dict)
+                report["error"] = error_json(error)
+            tile = orjson.dumps(report, default=dict)
             self._bytes += len(tile)
             if self._bytes > LIMITS.tiles_bytes:
                 self._tiles.clear()
@@ -49,9 +49,9 @@ class Tiles:
         return self._tiles[widget]
 
 
-def render_of(server: Server, widget: Widget, shown: ShownState) -> StoredRender:
+def render_of(server: Server, widget: Widget, state: ShownState) -> StoredRender:
     generation = server.registry.current.generation
-    return server.rendering.compute_now(widget, shown.arguments, generation, drawing=shown.render)
+    return server.rendering.compute_now(widget, state.arguments, generation, drawing=state.render)
 
 
 def result_of(

@@ -1,7 +1,7 @@
 """The gallery as static files: each page, and each state of each widget.
 
-A file lies where a daemon would answer with it, so pages and scripts are the same; `data-built`
-tells scripts that no daemon can render more.
+A file lies where a daemon would answer with it, so pages and scripts are the same. `data-built`
+tells scripts about the missing daemon.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def build(gallery: Gallery, folder: Path, base: str, *, quiet: bool = True) -> i
 
     Args:
         gallery: The gallery.
-        folder: Created, or a site that is overwritten.
+        folder: Created, or an overwritten site.
         base: The path at which it will be served, such as `/widgets/`.
         quiet: Show no progress.
 
@@ -61,10 +61,10 @@ def build(gallery: Gallery, folder: Path, base: str, *, quiet: bool = True) -> i
     if folder.exists() and any(folder.iterdir()) and not (folder / MARK).exists():
         advice = "name a new one, or one that this command wrote"
         raise ConfigError("W0002", f"there is something else in {folder}", advice)
-    for each in _FOLDERS:
-        shutil.rmtree(folder / each, ignore_errors=True)
+    for name in _FOLDERS:
+        shutil.rmtree(folder / name, ignore_errors=True)
     folder.mkdir(parents=True, exist_ok=True)
-    # First, so that a site written in part may be overwritten.
+    # First, so a site written in part may be overwritten.
     (folder / MARK).touch()
     with Progress("build", quiet=quiet) as progress:
         return anyio.run(_write, replace(gallery, built=base), folder, progress)
@@ -105,10 +105,10 @@ def _list_addresses(
     yield "page", "/", {}
     if not gallery.clean:
         yield "data", "/index.json", {}
-        yield from (("page", one, {}) for one in ("/guide", "/components", "/gallery/frame"))
+        yield from (("page", path, {}) for path in ("/guide", "/components", "/gallery/frame"))
         yield from (("page", "/guide/{name}", {"name": name}) for name in ORDER)
         types = load_vocabulary().components
-        yield from (("data", "/gallery/sheet/{type}.json", {"type": one}) for one in types)
+        yield from (("data", "/gallery/sheet/{type}.json", {"type": type_}) for type_ in types)
     for tool, widget in snapshot.widgets.items():
         yield "page", "/w/{tool}", {"tool": tool}
         yield "page", "/w/{tool}/grid", {"tool": tool}

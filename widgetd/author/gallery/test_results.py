@@ -1,6 +1,6 @@
 """The results of the last run of `widgetd test`, for the pages of the tested widgets.
 
-A run leaves them in its working folder, where a daemon that was started there finds them.
+A run leaves them in its working folder, for a daemon started there.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ _FILE = "results.json"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TestResult:
-    """The result of one test.
+    """The result of a test.
 
     Attributes:
         name: Path of the file, with the name of the test.
         widget: The absolute path of the tested widget's file.
-        digest: The version that was tested, as `Widget.key`.
+        digest: The tested version, as `Widget.key`.
         outcome: `passed`, `failed` or `skipped`.
-        problem: The first line of what failed.
+        problem: The first line of the failure.
         pictures: Pictures of the failure, as paths in the folder.
     """
 
@@ -48,7 +48,7 @@ class TestResult:
         return self.name.partition("::")[0]
 
 
-# Built at its first use, which takes a tenth of a second.
+# Built at its first use, in a tenth of a second.
 _RESULTS = TypeAdapter(tuple[TestResult, ...], config=ConfigDict(defer_build=True))
 
 
@@ -60,20 +60,20 @@ def read_results(folder: Path = FOLDER) -> Sequence[TestResult]:
 
 def results_of(file: Path) -> list[TestResult]:
     path = str(file.resolve())
-    results = [one for one in read_results() if one.widget == path]
-    return sorted(results, key=lambda one: one.outcome)
+    results = [result for result in read_results() if result.widget == path]
+    return sorted(results, key=lambda result: result.outcome)
 
 
 def write_results(results: Iterable[TestResult], folder: Path) -> None:
-    by_name = {one.name: one for one in results}
-    files = {one.file for one in by_name.values()}
-    earlier = [one for one in read_results(folder) if one.file not in files]
+    by_name = {result.name: result for result in results}
+    files = {result.file for result in by_name.values()}
+    earlier = [result for result in read_results(folder) if result.file not in files]
     folder.mkdir(parents=True, exist_ok=True)
     (folder / _FILE).write_bytes(orjson.dumps([*earlier, *by_name.values()]))
 
 
 def read_picture(path: str, results: Iterable[TestResult]) -> bytes | None:
-    named = any(path in one.pictures for one in results)
+    named = any(path in result.pictures for result in results)
     place = (FOLDER / path).resolve()
     if not named or not place.is_relative_to(FOLDER.resolve()):
         return None

@@ -64,12 +64,12 @@ class AuthorServices:
     """The services behind these tools.
 
     Attributes:
-        text_of: Returns the text of a file in the folder, by path; empty if there is none.
+        text_of: Returns the text of a file in the folder, by path, or empty if there is none.
         camera: Takes pictures of drafts and components.
         uploads: None where nothing may be saved.
-        image_origins: The origins of images that settings allow every widget.
+        image_origins: The origins of images allowed by settings.
         pages: Whether each widget has a page in the gallery.
-        at_once: The worker threads that try drafts.
+        at_once: The worker threads for drafts.
     """
 
     drafts: Drafts
@@ -91,7 +91,7 @@ class AuthorServices:
 
 
 async def get_guide(_context: ToolContext[AuthorServices], arguments: Mapping[str, Any]) -> Result:
-    """Return `{"items": [{"name", "status", "title", "useWhen", "text"?}]}`; texts if named.
+    """Return `{"items": [{"name", "status", "title", "useWhen", "text"?}]}`. Texts if named.
 
     Raises:
         CallError: There are too many names (W3003).
@@ -146,10 +146,10 @@ async def search_reference(
 async def get_component_details(
     context: ToolContext[AuthorServices], arguments: Mapping[str, Any]
 ) -> Result:
-    """Return `{"items": [{"name", "status", "use", "properties", ...}]}`; briefly without names.
+    """Return `{"items": [{"name", "status", "use", "properties", ...}]}`. Briefly without names.
 
     With `picture`, an image of the components in each value of their choices is added, in both
-    themes, and `{"width", "height"}`; if none can be taken, its `error` says why.
+    themes, and `{"width", "height"}`. If none can be taken, its `error` says why.
 
     Raises:
         CallError: There are too many names (W3003).
@@ -169,7 +169,7 @@ async def get_component_details(
     camera, owner = context.services.camera, caller.principal.name
 
     async def draw() -> Picture:
-        sheet, _ = await camera.sheet({one.title: one for one in screenshots}, owner=owner)
+        sheet, _ = await camera.sheet({shot.title: shot for shot in screenshots}, owner=owner)
         return sheet
 
     return await _add_picture({"items": items}, draw, ("width", "height"))
@@ -183,14 +183,14 @@ async def _add_picture(
     except CallError as error:
         failed = {"error": f"[{error.code}] {error.message}"}
         return structured_result({**report, "picture": failed})
-    known = {name: getattr(picture, name) for name in facts}
-    return structured_result({**report, "picture": known}, image_block(picture.content))
+    size = {name: getattr(picture, name) for name in facts}
+    return structured_result({**report, "picture": size}, image_block(picture.content))
 
 
 async def read_widget(context: ToolContext[AuthorServices], arguments: Mapping[str, Any]) -> Result:
     """Return `{"items": [{"name", "status", "file", "digest", "parts", "missing"}], "left"}`.
 
-    Parts that do not fit are named in `left`, to be requested alone: no part is cut.
+    Parts beyond the limit are named in `left`, to be requested alone: no part is cut.
 
     Raises:
         CallError: There is no such part (W2002), or there are too many names (W3003).
@@ -265,14 +265,14 @@ def _feed(widget: Widget, _services: AuthorServices, _caller: Caller) -> Any:
 
 
 def _history(widget: Widget, services: AuthorServices, caller: Caller) -> dict[str, Any] | None:
-    """Return `{"before", "breaking", "parts"}` since the previous version; None if unknown."""
+    """Return `{"before", "breaking", "parts"}` since the previous version, or None if unknown."""
     earlier = services.history.before(widget, caller.principal.audience.sees)
     if earlier is None:
         return None
     changes = diff_versions(earlier, widget)
     return {
         "before": earlier.key,
-        "breaking": [f"{one.problem}; {one.advice}" for one in changes.breaking],
+        "breaking": [f"{change.problem}; {change.advice}" for change in changes.breaking],
         "parts": {name: "\n".join(lines) for name, lines in changes.parts},
     }
 
@@ -319,13 +319,13 @@ def _complete_name(arguments: Mapping[str, Any]) -> str:
 
 
 async def try_widget(context: ToolContext[AuthorServices], arguments: Mapping[str, Any]) -> Result:
-    """Return the preview of a draft, see `Drafts.preview`; a bad draft has findings, not an error.
+    """Return the preview of a draft, see `Drafts.preview`. A bad draft has findings, not an error.
 
     With `picture`, an image and `{"width", "height", "overflow", "console"}` are added. If none can
     be taken, its `error` says why.
 
     Raises:
-        CallError: The width is none that a picture can have (W2002).
+        CallError: A picture cannot have this width (W2002).
     """
     services, snapshot = context.services, context.caller.snapshot
     width = arguments.get("width", DEFAULT_WIDTH_PX)
@@ -379,8 +379,8 @@ def _draw_save(
         # An export has its whole template in one line.
         old, new = (text.replace("\\n", "\n").splitlines() for text in (before, after))
         lines = list(unified_diff(old, new, 1))
-        shown = "\n".join(line[: LIMITS.diff_line_chars] for line in lines[: LIMITS.diff_lines])
-        parts += [{"type": "Divider"}, {"type": "Markdown", "value": f"```diff\n{shown}\n```"}]
+        excerpt = "\n".join(line[: LIMITS.diff_line_chars] for line in lines[: LIMITS.diff_lines])
+        parts += [{"type": "Divider"}, {"type": "Markdown", "value": f"```diff\n{excerpt}\n```"}]
     return parts
 
 
@@ -417,16 +417,18 @@ async def run_tests(files: Mapping[str, bytes], owner: str, report: Report) -> N
                             await report(int(done), int(total), "tests")
                     code = await process.wait()
             finally:
-                # With the browser that it may have started.
+                # With any browser started by it.
                 end_tree(process.pid)
             tasks.cancel_scope.cancel()
     if code == 0:
         return
-    shown = PROGRESS_LINE.sub("", output.decode(errors="replace"))
+    summary = PROGRESS_LINE.sub("", output.decode(errors="replace"))
     if code is None or code < 0:
-        shown = "they take too long, or too much memory"
-    shown = shown.replace(f"{folder}/", "").strip()[-LIMITS.test_report_chars :]
-    raise CallError("W1122", f"its tests do not pass, so nothing was saved: {shown}", path="tests")
+        summary = "they take too long, or too much memory"
+    summary = summary.replace(f"{folder}/", "").strip()[-LIMITS.test_report_chars :]
+    raise CallError(
+        "W1122", f"its tests do not pass, so nothing was saved: {summary}", path="tests"
+    )
 
 
 async def save_widget(context: ToolContext[AuthorServices], arguments: Mapping[str, Any]) -> Result:

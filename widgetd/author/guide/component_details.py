@@ -1,7 +1,7 @@
-"""Descriptions of components: purpose, properties, children, and the widgets that use them.
+"""Descriptions of components: purpose, properties, children, and their users.
 
 They come from the vocabulary of the installed `chatkit.widgets`, with its documentation. The view
-supplies the values that it draws where a property is left out.
+supplies the default values.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _HIDDEN = frozenset({"type", "key", "id"})
 
 
 def describe_components(names: Sequence[str], examples: Examples) -> Iterator[dict[str, Any]]:
-    """Yield `{"name", "status", ...}` for each name; without names, all components briefly.
+    """Yield `{"name", "status", ...}` for each name, without names, all components briefly.
 
     A name is as `Button`, `Button.variant`, `colors`, `sizes` or `icons`.
     """
@@ -68,9 +68,9 @@ def describe_components(names: Sequence[str], examples: Examples) -> Iterator[di
 
 @dataclass(eq=False)
 class Examples:
-    """An index of the served widgets that use each component. Safe in any thread.
+    """An index of the served widgets by component. Safe in any thread.
 
-    Following a snapshot costs as much as what changed since the one before.
+    Following a snapshot costs as much as its difference from the last.
     """
 
     _widgets: Mapping[str, Widget] = field(default_factory=dict)
@@ -108,10 +108,10 @@ class Examples:
 
 
 def _describe(name: str, examples: Examples, described: dict[str, str]) -> dict[str, Any]:
-    """Describe one name.
+    """Describe a name.
 
     Components share many properties, such as sizes, borders and colors. Each is described once, in
-    the first component that has it; `described` has that component, by the description.
+    its first component, which `described` has by the description.
     """
     components = load_vocabulary().components
     if name in (COLORS, SIZES):
@@ -120,27 +120,27 @@ def _describe(name: str, examples: Examples, described: dict[str, str]) -> dict[
     if name == ICONS:
         values, more = list(load_vocabulary().icons), "or lucide: and a name of that set"
         return {"name": name, "status": "ok", "values": values, "holds": more}
-    # `Table.Row` is a component, `Button.variant` a property of one.
+    # `Table.Row` is a component, `Button.variant` a property.
     type_, _, wanted = (name, "", "") if name in components else name.rpartition(".")
     component = components.get(type_)
     if component is None:
         return _unknown(name, (*components, *VALUES))
     properties = describe_properties(component)
     if wanted:
-        matching = [each for each in properties if each["name"] == wanted]
+        matching = [row for row in properties if row["name"] == wanted]
         if not matching:
-            return _unknown(name, [f"{type_}.{each['name']}" for each in properties])
+            return _unknown(name, [f"{type_}.{row['name']}" for row in properties])
         return {**matching[0], "name": name, "status": "ok"}
     fresh: dict[str, Any] = {}
     same: dict[str, list[str]] = {}
-    for each in properties:
-        key, row = each["name"], _shorten_row(each)
+    for prop in properties:
+        key, row = prop["name"], _shorten_row(prop)
         first = described.setdefault(orjson.dumps([key, row]).decode(), type_)
         if first == type_:
             fresh[key] = row if isinstance(row, str) else _refer(row, f"{type_}.{key}", described)
         else:
             same.setdefault(first, []).append(key)
-    # In a word where they are anything, or all that a Card holds.
+    # In a word for anything, or for a Card's children.
     holds: str | list[str] = "anything"
     if component.holds is not None:
         holds = sorted(component.holds) if len(component.holds) < 2 else "components but roots"
@@ -162,31 +162,31 @@ def _describe(name: str, examples: Examples, described: dict[str, str]) -> dict[
 
 
 def _shorten_row(row: Mapping[str, Any]) -> str | dict[str, Any]:
-    """Return a property without what follows from its other parts.
+    """Return a property without its redundant parts.
 
     Returns:
         `"a string, required: Its documentation."` if that is all, else `{"text", "values"?,
-        "fields"?, "kinds"?}`. Fields that all kinds have are in `fields`.
+        "fields"?, "kinds"?}`. Fields of all kinds are in `fields`.
     """
-    fields = {name: _shorten_row(one) for name, one in row.get("fields", {}).items()}
+    fields = {name: _shorten_row(inner) for name, inner in row.get("fields", {}).items()}
     kinds = {
-        kind: {name: _shorten_row(one) for name, one in inner.items()}
+        kind: {name: _shorten_row(inner_row) for name, inner_row in inner.items()}
         for kind, inner in row.get("kinds", {}).items()
     }
     if kinds:
         first, *others = kinds.values()
         fields = {
-            name: one
-            for name, one in first.items()
-            if all(other.get(name) == one for other in others)
+            name: value
+            for name, value in first.items()
+            if all(other.get(name) == value for other in others)
         }
         kinds = {
-            kind: {name: one for name, one in inner.items() if name not in fields}
+            kind: {name: inner_row for name, inner_row in inner.items() if name not in fields}
             for kind, inner in kinds.items()
         }
     parts = (("values", row.get("values")), ("fields", fields), ("kinds", kinds))
     short: dict[str, Any] = {key: value for key, value in parts if value}
-    # ChatKit's text names the types itself where CSS is one of them.
+    # ChatKit's text names the types itself where CSS is among them.
     is_typed = "values" in row or "CSS string" in row.get("text", "")
     heads = [] if is_typed else [row["expected"]]
     heads += ["required"] if row.get("required") else []
@@ -212,11 +212,11 @@ def _read_table(package: str, name: str) -> Mapping[str, Any]:
 
 @cache
 def list_colors() -> Mapping[str, Any]:
-    """Return the colors that components take.
+    """Return the colors of components.
 
     Returns:
-        `{"tokens": [{"values", "of"}], "hues", "shades", "others"}`; `of` names the properties
-        that take the tokens.
+        `{"tokens": [{"values", "of"}], "hues", "shades", "others"}`. `of` names the properties
+        of the tokens.
     """
     return {
         "tokens": _list_tokens(lambda part: list_color_tokens(part.get("description", ""))),
@@ -249,11 +249,11 @@ def _list_tokens(
             for name, inner in part.get("properties", {}).items():
                 if tokens := select(inner):
                     users.setdefault(tokens, set()).add(f"{owner}.{name}")
-    return [{"values": list(one), "of": sorted(of)} for one, of in users.items()]
+    return [{"values": list(values), "of": sorted(of)} for values, of in users.items()]
 
 
-def _unknown(name: str, known: Iterable[str]) -> dict[str, Any]:
-    return {**not_found(name, known), "code": "W3002"}
+def _unknown(name: str, names: Iterable[str]) -> dict[str, Any]:
+    return {**not_found(name, names), "code": "W3002"}
 
 
 @cache
@@ -262,22 +262,22 @@ def describe_properties(component: Component) -> tuple[Mapping[str, Any], ...]:
 
     Returns:
         `{"name", "expected", "required", "text"?, "values"?, "fields"?, "kinds"?, "default"?}`.
-        `fields` and the values of `kinds` are `{name: {"expected", "text"?, "values"?}}`; `kinds`
-        has the alternatives where a value may be one of several objects.
+        `fields` and the values of `kinds` are `{name: {"expected", "text"?, "values"?}}`. `kinds`
+        has the alternatives of a value with several kinds of objects.
     """
     document = read_document(deepcopy(dict(component.schema)), Limits())
     required = component.schema.get("required", ())
-    # The view's defaults; ChatKit documents none.
+    # The view's defaults. ChatKit documents none.
     drawn = _read_table("widgetd.view", "defaults.json").get(component.type, {})
     items = []
     for name, part in document.root["properties"].items():
         if name in _HIDDEN:
             continue
         item = {"name": name, **_describe_value(document, part), "required": name in required}
-        objects = [one for one in _value_schemas(document, part) if "properties" in one]
+        objects = [form for form in _value_schemas(document, part) if "properties" in form]
         kinds = [
-            {field: _describe_value(document, inner) for field, inner in one["properties"].items()}
-            for one in objects
+            {field: _describe_value(document, inner) for field, inner in form["properties"].items()}
+            for form in objects
         ]
         if len(kinds) == 1:
             item["fields"] = kinds[0]
@@ -290,11 +290,11 @@ def describe_properties(component: Component) -> tuple[Mapping[str, Any], ...]:
 
 
 def _describe_value(document: SchemaDocument, part: Mapping[str, Any]) -> dict[str, Any]:
-    """Return `{"expected", "text"?, "values"?}`; the text is the documentation of ChatKit."""
+    """Return `{"expected", "text"?, "values"?}`. The text is the documentation of ChatKit."""
     described: dict[str, Any] = {"expected": describe(document, part)}
     if "description" in part:
         described["text"] = part["description"]
-    values = [value for one in _value_schemas(document, part) for value in one.get("enum", ())]
+    values = [value for form in _value_schemas(document, part) for value in form.get("enum", ())]
     if set(values) >= set(load_vocabulary().icons):
         described["expected"] = f"the name of an icon (ask for '{ICONS}')"
     elif values:
@@ -306,9 +306,9 @@ def _describe_value(document: SchemaDocument, part: Mapping[str, Any]) -> dict[s
 
 def _name_kinds(objects: Sequence[Mapping[str, Any]]) -> list[str]:
     names = []
-    for one in objects:
-        own = one["properties"]
-        others = {name for other in objects if other is not one for name in other["properties"]}
+    for schema in objects:
+        own = schema["properties"]
+        others = {name for other in objects if other is not schema for name in other["properties"]}
         type_ = own.get("type", {}).get("const")
         names.append(type_ or f"with {next(name for name in own if name not in others)}")
     return names
@@ -323,24 +323,26 @@ def _value_schemas(document: SchemaDocument, part: Any) -> Iterator[Mapping[str,
 
 
 def count_components(widget: Widget) -> Counter[str]:
-    definition, known = widget.definition, load_vocabulary().components
+    definition, components = widget.definition, load_vocabulary().components
     tokens = (
         read_tokens(_ELEMENT, definition.view)
         if widget.source == "view"
         else read_tokens(_TYPE, definition.template)
     )
-    return Counter(type_ for type_ in sorted(token[1] for token in tokens) if type_ in known)
+    return Counter(type_ for type_ in sorted(token[1] for token in tokens) if type_ in components)
 
 
 def find_icons(widget: Widget) -> list[str]:
-    known = load_vocabulary().icons
+    icons = load_vocabulary().icons
     names = {
         value
         for node in _nodes(widget)
         for key, value in node.items()
         if key in ICON_PROPERTIES and isinstance(value, str)
     }
-    return sorted(one for one in names if one in known or one.startswith(("lucide:", "vendor:")))
+    return sorted(
+        icon for icon in names if icon in icons or icon.startswith(("lucide:", "vendor:"))
+    )
 
 
 def _nodes(widget: Widget) -> Iterator[Mapping[str, Any]]:
@@ -361,7 +363,7 @@ def _shorten(node: Any, depth: int) -> Any:
         return {key: _shorten(value, depth - (key == "children")) for key, value in node.items()}
     if isinstance(node, list):
         return (
-            [_shorten(one, depth) for one in node[: LIMITS.example_children]] if depth > 0 else []
+            [_shorten(part, depth) for part in node[: LIMITS.example_children]] if depth > 0 else []
         )
     is_long = isinstance(node, str) and len(node) > LIMITS.example_chars
     return f"{node[: LIMITS.example_chars]}…" if is_long else node

@@ -1,7 +1,7 @@
-"""Sheets that draw a component in each value of its choices: sizes, variants, colors and the like.
+"""Sheets of a component in each value of its choices: sizes, variants, colors and the like.
 
-A sheet is a tree of components, made from the vocabulary: a component or value that ChatKit adds
-is drawn without a line here.
+A sheet is a tree of components, made from the vocabulary: a new component or value of
+ChatKit is drawn without a line here.
 """
 
 from __future__ import annotations
@@ -108,12 +108,12 @@ def build_sheet(type_: str) -> Mapping[str, Any]:
 def list_screenshots(names: Iterable[str]) -> list[Screenshot]:
     """Return the pictures of components' sheets, light and dark.
 
-    A name is that of a component or of its property, as `Button.variant`; others have no picture.
+    A name is of a component or of its property, as `Button.variant`. Others have no picture.
     """
     from widgetd.author.browser.picture import Screenshot  # noqa: PLC0415 - few callers draw
 
-    known = load_vocabulary().components
-    types = dict.fromkeys(one if one in known else one.rpartition(".")[0] for one in names)
+    components = load_vocabulary().components
+    types = dict.fromkeys(name if name in components else name.rpartition(".")[0] for name in names)
     themes: tuple[Theme, ...] = ("light", "dark")
     return [
         Screenshot(
@@ -124,7 +124,7 @@ def list_screenshots(names: Iterable[str]) -> list[Screenshot]:
             scale=1,
         )
         for type_ in types
-        if type_ in known
+        if type_ in components
         for theme in themes
     ]
 
@@ -160,10 +160,10 @@ def _build_specimen(component: Component) -> dict[str, Any]:
 
 
 def _build_children(component: Component) -> Iterator[dict[str, Any]]:
-    known = load_vocabulary().components
+    components = load_vocabulary().components
     if component.holds is not None and len(component.holds) == 1:
         [only] = component.holds
-        yield from (_build_specimen(known[only]),) * 2
+        yield from (_build_specimen(components[only]),) * 2
     elif "gap" in component.schema["properties"]:
         for size in ("sm", "md", "lg"):
             yield {"type": "Badge", "label": size, "size": size}

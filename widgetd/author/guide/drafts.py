@@ -1,4 +1,4 @@
-"""Drafts: widgets that are checked and rendered without a file.
+"""Drafts: widgets checked and rendered without a file.
 
 A draft is treated as a file: the same loader, the same limits, the rules of `widgetd check`.
 Nothing of it is stored.
@@ -44,7 +44,7 @@ class Draft:
 
     Attributes:
         findings: Faults, then warnings.
-        texts: The files that the findings refer to, by path.
+        texts: The files of the findings, by path.
         widget: None if the draft cannot be served.
     """
 
@@ -63,7 +63,7 @@ class Draft:
                     "code": finding.code,
                     "file": "sidecar" if finding.path.endswith(SUFFIX) else "widget",
                     "at": finding.at,
-                    # Within the text that it is about, mostly the template.
+                    # Within its own text, mostly the template.
                     "line": finding.line or (place.line if place else None),
                     "column": finding.column or (place.text_column if place else None),
                     "problem": finding.problem,
@@ -76,7 +76,7 @@ class Draft:
 def encode_file(widget: Mapping[str, Any] | str) -> bytes:
     """Return the bytes of a widget's file: of an object, or of JSX as it is.
 
-    An object without a `version` gets the only one that there is.
+    An object without a `version` gets the only version.
 
     Raises:
         JSONEncodeError: The object cannot be written.
@@ -92,9 +92,9 @@ class Drafts:
 
     Args:
         admit: Builds a widget's entry in a list of tools.
-        precheck: Draws each draft in a process with limits, before this one does.
-        strict: Refuse drafts that read what their schema does not declare.
-        check_widget: The rules that a draft is held to.
+        precheck: Draws each draft first in a process with limits.
+        strict: Refuse drafts that read undeclared arguments.
+        check_widget: The rules for a draft.
     """
 
     def __init__(
@@ -121,9 +121,9 @@ class Drafts:
         Args:
             widget: The object of a `.widget` file, or the text of a `.widget.jsx`.
             sidecar: TOML, or nothing.
-            arguments: With which the caller is to draw it; None for its own.
-            actions: Local actions that the caller is to take before.
-            path: The file's name, if it has one already; findings name it.
+            arguments: The caller's arguments, or None for its own.
+            actions: The caller's local actions before the drawing.
+            path: The file's name, if it has one already. Findings name it.
         """
         path = path or (JSX_DRAFT if isinstance(widget, str) else DRAFT)
         try:
@@ -144,10 +144,10 @@ class Drafts:
         try:
             built = self._loader.load(Source.of(path, content), beside, arguments, actions)
         except WidgetError as error:
-            faults = (replace(one, path=one.path or path) for one in error.findings)
+            faults = (replace(finding, path=finding.path or path) for finding in error.findings)
             return Draft(findings=tuple(faults), texts=texts)
-        found = [replace(one, path=one.path or path) for one in self._check_widget(built)]
-        ordered = sorted(found, key=lambda finding: finding.level != "fault")
+        findings = [replace(fault, path=fault.path or path) for fault in self._check_widget(built)]
+        ordered = sorted(findings, key=lambda fault: fault.level != "fault")
         return Draft(findings=tuple(ordered), texts=texts, widget=built)
 
     def preview(
@@ -166,35 +166,35 @@ class Drafts:
             widget: As of `check`.
             sidecar: As of `check`.
             arguments: None for its example.
-            snapshot: The snapshot that is served.
-            trace: Report each value that the template wrote.
-            taken: Local actions that are taken before it is drawn, `{"action", "payload"?}`.
+            snapshot: The served snapshot.
+            trace: Report each value written by the template.
+            taken: Local actions before the drawing, `{"action", "payload"?}`.
 
         Returns:
             `{"findings", "tool", "tree"?, "state"?, "summary"?, "data"?, "tokens"?, "steps"?,
-            "ms"?, "actions"?, "error"?, "trace"?}`; all but the first two describe the call.
+            "ms"?, "actions"?, "error"?, "trace"?}`. All but the first two describe the call.
         """
         draft = self.check(widget, sidecar, arguments, taken)
         built = draft.widget
         if built is None:
             return {"findings": draft.rows(), "tool": ""}
         report: dict[str, Any] = {"findings": draft.rows(), "tool": built.tool}
-        given = built.example if arguments is None else arguments
+        chosen = built.example if arguments is None else arguments
         if trace:
-            report["trace"] = _trace(built, given)
+            report["trace"] = _trace(built, chosen)
         started_s = SYSTEM.clock.steady_s()
         try:
-            state = take_actions(built, given, taken)
-            render = built.draw(built.check(given), state=state)
+            state = take_actions(built, chosen, taken)
+            render = built.draw(built.check(chosen), state=state)
             report["ms"] = round((SYSTEM.clock.steady_s() - started_s) * 1000, 2)
-            ask = partial(answer, built, snapshot, given, name="draft")
+            ask = partial(answer, built, snapshot, chosen, name="draft")
             whole = ask(policy=Policy(profile="chatkit"))
             split = ask(policy=Policy(profile="split"))
         except CallError as error:
-            return {**report, "arguments": given, "error": f"[{error.code}] {error.message}"}
+            return {**report, "arguments": chosen, "error": f"[{error.code}] {error.message}"}
         return {
             **report,
-            "arguments": given,
+            "arguments": chosen,
             "tree": render.tree,
             **({"state": state} if state else {}),
             "summary": split["content"][0]["text"],
@@ -210,7 +210,6 @@ class Drafts:
 
 
 def _trace(widget: Widget, arguments: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return `[{"at", "line", "column", "expression", "value"}]`; empty without a template."""
     if not isinstance(widget.drawing, Template):
         return []
     try:
@@ -218,13 +217,13 @@ def _trace(widget: Widget, arguments: Mapping[str, Any]) -> list[dict[str, Any]]
     except CallError:
         return []
     rows = []
-    for one in widget.drawing.trace(filled)[: LIMITS.traced_values]:
-        value: Any = one.text
-        if len(one.text) > LIMITS.traced_chars:
-            value = f"{one.text[: LIMITS.traced_chars]}…"
+    for traced in widget.drawing.trace(filled)[: LIMITS.traced_values]:
+        value: Any = traced.text
+        if len(traced.text) > LIMITS.traced_chars:
+            value = f"{traced.text[: LIMITS.traced_chars]}…"
         else:
             with suppress(orjson.JSONDecodeError):
-                value = orjson.loads(one.text)
-        place = {"at": widget.drawing_at, "line": one.line, "column": one.column}
-        rows.append({**place, "expression": one.expression, "value": value})
+                value = orjson.loads(traced.text)
+        place = {"at": widget.drawing_at, "line": traced.line, "column": traced.column}
+        rows.append({**place, "expression": traced.expression, "value": value})
     return rows

@@ -1,4 +1,4 @@
-"""The pages of the guide, which are part of the package."""
+"""The pages of the guide, part of the package."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ KINDS = ("guide", "component", "example", "setting", "code", "test")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """One page of the guide.
+    """A page of the guide.
 
     Attributes:
-        use_when: A clause that says when to read it.
+        use_when: A clause about when to read it.
         text: Markdown.
     """
 
@@ -63,10 +63,10 @@ def pages() -> Mapping[str, Page]:
 
 
 def page(name: str) -> Page:
-    """Return the page of that name.
+    """Return a page by name.
 
     Raises:
-        CallError: There is none (W3001); the error names the nearest.
+        CallError: There is none (W3001). The error names the nearest.
     """
     if name not in ORDER:
         hint = did_you_mean(name, ORDER, f"there are {', '.join(ORDER)}")
@@ -75,9 +75,9 @@ def page(name: str) -> Page:
 
 
 def render_blocks(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the HTML of a page up to each fenced block, with the code in that block.
+    """Yield the HTML of a page up to each fenced block, with the block's code.
 
-    The last one has no code.
+    The last part has no code.
     """
     # Takes a quarter of a second to import, and only the gallery shows pages.
     from markdown_it import MarkdownIt  # noqa: PLC0415

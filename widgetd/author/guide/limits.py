@@ -7,31 +7,31 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GuideLimits:
-    """Limits of one answer.
+    """Limits of an answer.
 
     Attributes:
-        names: Pages or widgets of one request.
-        components: Components of one request.
-        drawn_components: Components of one request with a picture.
-        parts_bytes: Size of all parts of widgets; the first one is always included.
+        names: Pages or widgets of a request.
+        components: Components of a request.
+        drawn_components: Components of a request with a picture.
+        parts_bytes: Size of all parts of widgets. The first is always included.
         findings: Findings about a draft.
         traced_values: Values in the trace of a template.
-        traced_chars: Length of one of them.
-        users: Widgets that are named as users of a component.
+        traced_chars: Length of each.
+        users: Widgets named as users of a component.
         example_children: Children of each node in an example.
         example_depth: Levels of children in an example.
         example_chars: Length of a text in an example.
         snippet_chars: Length of a search result's text.
-        diff_lines: Lines of a difference on the card that asks before a save.
-        diff_line_chars: Length of one of them.
-        drafts_at_once: Drafts and authors' questions that are worked on at the same time.
-        searched_tests: Widgets whose test files a search for tests reads.
-        searched_bytes: Their size; what is beyond is not searched.
-        test_indexes: Audiences for which their index is kept.
+        diff_lines: Lines of a difference on the card before a save.
+        diff_line_chars: Length of each.
+        drafts_at_once: Drafts and authors' questions at the same time.
+        searched_tests: Widgets with test files read by a search.
+        searched_bytes: Searched size of those files.
+        test_indexes: Audiences with a kept index.
         element_chars: Length of an element or test in a search result.
-        tests_s: Time for the tests that are saved with a widget.
-        test_output_bytes: End of what they print that is read for that.
-        test_report_chars: End of their report that is returned if they fail.
+        tests_s: Time for the tests saved with a widget.
+        test_output_bytes: End of their output to read.
+        test_report_chars: End of their report to return if they fail.
     """
 
     names: int = 8

@@ -1,7 +1,7 @@
-"""One search over pages, components, examples, settings, codes and keywords of tests.
+"""A search over pages, components, examples, settings, codes and keywords of tests.
 
-What is part of widgetd is indexed once. Examples are the served widgets, as the caller's audience
-sees them; their index follows the snapshot with each search, so a save costs nothing.
+Everything in widgetd is indexed once. Examples are the served widgets, as the caller's audience
+sees them. Their index follows the snapshot with each search, so a save costs nothing.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ SYNONYMS: Mapping[str, str] = {
 
 
 def require_kinds(kinds: Sequence[str]) -> Sequence[str]:
-    """Return `kinds`; raise `CallError` (W2002) if there is no such kind of results."""
+    """Return `kinds`. Raise `CallError` (W2002) if there is no such kind of results."""
     unknown = [kind for kind in kinds if kind not in KINDS]
     if unknown:
         problem = f"there is no kind '{unknown[0]}'; there are {', '.join(KINDS)}"
@@ -105,10 +105,10 @@ def require_kinds(kinds: Sequence[str]) -> Sequence[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReferenceEntry:
-    """One entry of the reference.
+    """An entry of the reference.
 
     Attributes:
-        kind: One of `KINDS`.
+        kind: Of `KINDS`.
         name: Name of the page, component, tool, setting or code, as other tools take it.
         title: Name for people.
         at: Address, if it is not the name.
@@ -177,7 +177,7 @@ class Reference:
             self._examples.keep(audience, index)
 
     def _build(self, snapshot: Snapshot) -> SearchIndex[Widget]:
-        # A word that matches nothing: it builds the index of misspellings as well.
+        # A word without a match: it builds the index of misspellings as well.
         self._index.scores("qqqq")
         return SearchIndex(_texts_of_widget).following(snapshot.widgets)
 
@@ -194,12 +194,12 @@ class Reference:
         """Search the entries of some kinds.
 
         Args:
-            snapshot: The widgets that `audience` sees, as examples.
+            snapshot: The widgets of `audience`, as examples.
             query: Words.
-            kinds: Of `KINDS`; none for all.
+            kinds: Of `KINDS`. None for all.
             limit: Number of results.
             audience: Key of the examples' index.
-            tests: The folder's tests that match, from `TestFiles.search`.
+            tests: The folder's matching tests, from `TestFiles.search`.
 
         Returns:
             The best results, and the number of all matches.
@@ -232,13 +232,13 @@ class Reference:
             if not query_words.isdisjoint(_words(type_))
         ]
         return [
-            (one if isinstance(one, ReferenceEntry) else _example(one, types)).to_result(score)
-            for score, _, one in islice(_without_repetition(ordered, query_words), limit)
+            (row if isinstance(row, ReferenceEntry) else _example(row, types)).to_result(score)
+            for score, _, row in islice(_without_repetition(ordered, query_words), limit)
         ], total
 
 
 class TestFiles:
-    """An index of the tests in test files; a file is split when it changes."""
+    """An index of the tests in test files. A file is split when it changes."""
 
     __test__ = False  # pytest collects no tests here
 
@@ -263,7 +263,7 @@ def _weight(kind: str, query: frozenset[str]) -> float:
 
 
 def _without_repetition(ordered: Iterable[Scored], query: frozenset[str]) -> Iterator[Scored]:
-    """Yield matches, but a property of many components only once unless the query names one."""
+    """Yield matches, but a property of many components once, unless the query names a component."""
     names = set()
     for match in ordered:
         _, full_name, entry = match
@@ -296,16 +296,16 @@ def _entries(settings: Mapping[str, str]) -> Iterator[ReferenceEntry]:
             )
     for component in load_vocabulary().components.values():
         type_, properties = component.type, describe_properties(component)
-        text = f"{component.use} {', '.join(each['name'] for each in properties)}"
+        text = f"{component.use} {', '.join(row['name'] for row in properties)}"
         yield _build_entry("component", type_, text, synonyms=SYNONYMS.get(type_, ""))
-        for each in properties:
-            text = f"{each['name']} of {type_}: {each['expected']}. {each.get('text', '')}"
-            name = f"{type_}.{each['name']}"
+        for prop in properties:
+            text = f"{prop['name']} of {type_}: {prop['expected']}. {prop.get('text', '')}"
+            name = f"{type_}.{prop['name']}"
             more = {"synonyms": SYNONYMS.get(name, ""), "keywords": "", "is_property": True}
             yield _build_entry("component", name, text, **more)
     colors, sizes = list_colors(), list_sizes()
     words_of = {
-        name: ", ".join(dict.fromkeys(value for one in listed["tokens"] for value in one["values"]))
+        name: ", ".join(dict.fromkeys(value for t in listed["tokens"] for value in t["values"]))
         for name, listed in ((COLORS, colors), (SIZES, sizes))
     }
     named = {
@@ -318,7 +318,7 @@ def _entries(settings: Mapping[str, str]) -> Iterator[ReferenceEntry]:
     for code in CODES.values():
         yield _build_entry("code", code.code, code.meaning)
     for row in KEYWORDS.values():
-        takes = ", ".join(one.name for one in row.parameters) or "nothing"
+        takes = ", ".join(parameter.name for parameter in row.parameters) or "nothing"
         text = f"{row.summary} Takes {takes}."
         yield _build_entry("test", row.name, text, title=f"{row.name}, in a test")
     for file in sorted(bundled_folder().glob(f"*{TESTS_SUFFIX}")):
@@ -351,15 +351,15 @@ def _example(widget: Widget, types: Iterable[str]) -> ReferenceEntry:
     is_view = widget.source == "view"
     source = widget.definition.view if is_view else widget.definition.template
     mark = "<{}" if is_view else '"{}"'
-    wanted = next((one for one in types if mark.format(one) in source), None)
+    wanted = next((candidate for candidate in types if mark.format(candidate) in source), None)
     start, text = 0, source
     if wanted is not None:
-        found = None
-        with suppress(WidgetError):  # of a view that cannot be read
+        matching = None
+        with suppress(WidgetError):  # of an unreadable view
             view = View(source, Limits()) if is_view else None
             spans = view.elements if view else objects_of(source)
-            found = next((span for type_, *span in spans if type_ == wanted), None)
-        start, end = found or (source.find(mark.format(wanted)), len(source))
+            matching = next((span for type_, *span in spans if type_ == wanted), None)
+        start, end = matching or (source.find(mark.format(wanted)), len(source))
         text = source[start:end]
     line = source.count("\n", 0, start) + 1
     return ReferenceEntry(
@@ -372,7 +372,6 @@ def _example(widget: Widget, types: Iterable[str]) -> ReferenceEntry:
 
 
 def objects_of(template: str) -> Iterator[tuple[str, int, int]]:
-    """Yield the type, start and end of each object with a type in a template."""
     starts: list[int] = []
     types: dict[int, str] = {}
     for match in read_tokens(LEXEME, template):

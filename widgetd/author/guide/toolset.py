@@ -1,6 +1,6 @@
-"""The toolset `author`: tools for agents that write widgets.
+"""The toolset `author`: tools for agents as authors of widgets.
 
-Every start reads these rows for their names; their handlers are imported with the first call.
+Every start reads these rows for their names. Their handlers are imported with the first call.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Run pytest with the plugin: once, or again after each save that a test depends on."""
+"""Run pytest with the plugin: once, or again after each save of a tested file."""
 
 from __future__ import annotations
 
@@ -55,16 +55,16 @@ def run(
         pytest_arguments: Passed on.
         update: Write the baselines instead of comparing with them.
         host: A known host to emulate, or `all`.
-        report: A folder for the page about the run; none without it.
+        report: A folder for the page about the run. None without it.
     """
     flags = ["--host", host, "--report", report, *(["--update-widgets"] if update else [])]
-    shown = _ShownProgress(is_quiet="-q" in pytest_arguments)
+    progress = _ShownProgress(is_quiet="-q" in pytest_arguments)
     is_verbose = any(argument.startswith("-v") for argument in pytest_arguments)
     if not is_verbose:
         flags += ["-o", "console_output_style=classic"]
     arguments = [*paths, *_FLAGS, *flags, *_own_arguments(pytest_arguments)]
-    code = int(pytest.main(arguments, plugins=[] if is_verbose else [shown]))
-    if shown.is_interrupted:
+    code = int(pytest.main(arguments, plugins=[] if is_verbose else [progress]))
+    if progress.is_interrupted:
         raise KeyboardInterrupt
     if code in _EXPLANATIONS:
         print(f"widgetd: {_EXPLANATIONS[code]}", file=sys.stderr)  # noqa: T201 - the command's last line
@@ -104,14 +104,14 @@ class _ShownProgress:
 
 
 def _own_arguments(pytest_arguments: Sequence[str]) -> Sequence[str]:
-    is_trusted = any(one.startswith("--confcutdir") for one in pytest_arguments)
+    is_trusted = any(argument.startswith("--confcutdir") for argument in pytest_arguments)
     verbosity = () if "-v" in pytest_arguments else ("-q",)
     return [*verbosity, *pytest_arguments, *(() if is_trusted else ("--noconftest",))]
 
 
 def run_on_saves(paths: Sequence[str], pytest_arguments: Sequence[str], *, host: str) -> int:
     arguments = ["--host", host, *pytest_arguments]
-    anyio.run(partial(_watch, [Path(one) for one in paths], arguments))
+    anyio.run(partial(_watch, [Path(path) for path in paths], arguments))
     return 0
 
 
@@ -126,7 +126,7 @@ async def _watch(paths: Sequence[Path], pytest_arguments: Sequence[str]) -> None
             await hints.wait()
             # A hint about a save during a run names no file, so their stamps are compared.
             stamps = await SYSTEM.threads.run_blocking(_stamps, root)
-            saved = [one for one, stamp in stamps.items() if before.get(one) != stamp]
+            saved = [path for path, stamp in stamps.items() if before.get(path) != stamp]
             before = stamps
             if affected := await SYSTEM.threads.run_blocking(affected_files, root, saved):
                 await _run_in_process(affected, pytest_arguments)
@@ -142,17 +142,17 @@ def _stamps(root: Path) -> dict[str, Stamp]:
 
 
 async def _run_in_process(paths: Sequence[str], pytest_arguments: Sequence[str]) -> None:
-    # A process of its own, because this one has imported and read what was on the disk before.
+    # A process of its own, because this process has imported and read the earlier files.
     arguments = [*paths, *_FLAGS, *_own_arguments(pytest_arguments)]
-    # -P: the current folder may be that of the widgets.
+    # -P: the current folder may be the widgets folder.
     command = [sys.executable, "-P", "-m", "pytest", *arguments]
     await SYSTEM.threads.run_blocking(partial(subprocess.run, command, check=False))
 
 
 def affected_files(root: Path, saved: Iterable[str]) -> list[str]:
     affected: dict[str, None] = {}
-    for one in saved:
-        file = root / one.removesuffix(SUFFIX)
+    for saved_path in saved:
+        file = root / saved_path.removesuffix(SUFFIX)
         if file.name.endswith(TESTS_SUFFIX):
             affected[str(file)] = None
         elif file.suffix == ".csv" and (file.parent / CASES).is_file():
@@ -164,4 +164,4 @@ def affected_files(root: Path, saved: Iterable[str]) -> list[str]:
                 # A file with faults is run as well, to report them.
                 if suite.faults or suite.widget == slugify(stem(file.name)):
                     affected[str(path)] = None
-    return [one for one in affected if Path(one).is_file()]
+    return [path for path in affected if Path(path).is_file()]

@@ -1,4 +1,4 @@
-"""Read a folder of CSV files into a suite, by the columns that Optics uses.
+"""Read a folder of CSV files into a suite, by the columns of Optics.
 
 test_cases.csv   test_case, test_step       a step is a module or a keyword
 modules.csv      module_name, module_step, param_1, param_2, ...
@@ -116,18 +116,18 @@ class _CsvReader:
 
 
 def _arguments(name: str, params: list[str]) -> Any:
-    known = [one.name for one in find_keyword(name).parameters]
+    names = [parameter.name for parameter in find_keyword(name).parameters]
     arguments: dict[str, Any] = {}
     for param in params:
         named = _NAMED_ARGUMENT.fullmatch(param)
-        # `text=Save` is a target unless the keyword has a parameter of that name.
-        if named and named[1] in known:
+        # `text=Save` is a target unless the keyword has such a parameter.
+        if named and named[1] in names:
             arguments[named[1]] = named[2]
             continue
-        free = next((one for one in known if one not in arguments), "")
+        free = next((parameter for parameter in names if parameter not in arguments), "")
         if not free:
-            problem = f"{name} takes {len(known)} arguments, and here are {len(params)}"
+            problem = f"{name} takes {len(names)} arguments, and here are {len(params)}"
             raise CallError("W4102", f"{problem}; leave the others out")
         arguments[free] = param
-    is_alone = bool(arguments) and list(arguments) == known[:1]
-    return arguments[known[0]] if is_alone else arguments or None
+    is_alone = bool(arguments) and list(arguments) == names[:1]
+    return arguments[names[0]] if is_alone else arguments or None

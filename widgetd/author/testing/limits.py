@@ -1,4 +1,4 @@
-"""The limits of test files, in one table."""
+"""The limits of test files."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileLimits:
-    """Limits of one file of tests.
+    """Limits of a file of tests.
 
     Attributes:
         bytes: Size of a YAML or CSV file.
-        values: Values in one YAML file; an alias counts each time it is used.
-        cases: Tests in one file, each once for every row of its variables.
-        steps: Steps of one case, those of the modules it uses included.
-        file_steps: Steps of all cases of one file.
-        module_depth: Modules that use modules.
-        faults: Faults that are reported of one file.
+        values: Values in a YAML file. An alias counts each time it is used.
+        cases: Tests in a file, each once for every row of its variables.
+        steps: Steps of a case, including its modules.
+        file_steps: Steps of all cases of a file.
+        module_depth: Depth of modules in modules.
+        faults: Reported faults of a file.
     """
 
     bytes: int = 1024 * 1024

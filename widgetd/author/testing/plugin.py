@@ -1,6 +1,6 @@
 """The pytest plugin: `*.test.yaml`, folders of CSV files and widgets become pytest's own items.
 
-`pytest -p widgetd.pytest_plugin` adds it to any suite. It is no entry point of pytest, so that
+`pytest -p widgetd.pytest_plugin` adds it to any suite. It is no entry point of pytest, so
 installing widgetd changes no other suite.
 """
 
@@ -94,7 +94,7 @@ def pytest_collect_directory(path: Path, parent: pytest.Collector) -> pytest.Col
 
 
 class TestFile(pytest.File):
-    """A file of tests; everything that it names is looked up while it is collected."""
+    """A file of tests. All its names are looked up while it is collected."""
 
     __test__ = False
 
@@ -121,7 +121,7 @@ class WidgetFile(pytest.File):
         folder = self.path.parent
         snapshot = self.config.stash[_RUNNER].server(folder).registry.current
         file = self.path.name
-        tool = next((one for one, at in snapshot.widgets.items() if at.definition.path == file), "")
+        tool = next((key for key, at in snapshot.widgets.items() if at.definition.path == file), "")
         hosts = choose_profiles(self.config.getoption("--host")) if tool else {}
         for name in (hosts or THEMES) if tool else ("served",):
             case = default_case(display_path(self.path), tool, name, is_host=name in hosts)
@@ -133,16 +133,16 @@ class WidgetFile(pytest.File):
 
 
 def _describe_step(step: Step) -> str:
-    given = {name: value for name, value in step.arguments.items() if value not in ("", None)}
-    return f"{step.keyword.name} {given or ''}".rstrip()
+    arguments = {name: value for name, value in step.arguments.items() if value not in ("", None)}
+    return f"{step.keyword.name} {arguments or ''}".rstrip()
 
 
 class NotServedError(Exception):
-    """The failure of a file whose widget is not served."""
+    """The failure of a file without a served widget."""
 
 
 class WishesItem(pytest.Item):
-    """The wishes of one widget as an item of pytest."""
+    """The wishes of a widget as an item of pytest."""
 
     def __init__(self, *, widget: Widget, **options: Any) -> None:
         super().__init__(**options)
@@ -164,7 +164,7 @@ class WishesItem(pytest.Item):
 
 
 class WidgetItem(pytest.Item):
-    """One case as an item of pytest."""
+    """A case as an item of pytest."""
 
     def __init__(
         self,
@@ -215,7 +215,7 @@ class WidgetItem(pytest.Item):
             file, line, column = error.step.location
             lines = [f"{file}:{line}:{column}: {error.error.message} [{error.error.code}]"]
             lines += [f"  {_describe_step(error.step)}"]
-            lines += [f"  see {display_path(one)}" for one in error.evidence]
+            lines += [f"  see {display_path(file)}" for file in error.evidence]
             # With -q, which the command doubles, the sentence is enough.
             if self.config.get_verbosity() > -2:
                 lines += [f"  | {line}" for line in error.screen.splitlines()]
@@ -233,7 +233,7 @@ class SyncStage:
     _stage: Stage
 
     def do(self, name: str, /, **arguments: Any) -> Any:
-        """Do one step and return what its keyword returns.
+        """Do a step and return its keyword's result.
 
         Raises:
             CallError: It cannot be done, or something is not as expected.
@@ -260,7 +260,7 @@ def _widgets_folder(file: Path) -> Path:
     for folder in file.absolute().parents:
         for candidate in (folder, folder / "widgets"):
             if candidate.is_dir() and any(
-                one.name.endswith((WIDGET_SUFFIX, JSX_SUFFIX)) for one in candidate.iterdir()
+                path.name.endswith((WIDGET_SUFFIX, JSX_SUFFIX)) for path in candidate.iterdir()
             ):
                 return candidate
     return file.parent

@@ -22,26 +22,26 @@ ALL = "all"
 def host_profiles() -> Mapping[str, HostProfile]:
     read = TypeAdapter(HostProfile).validate_python
     folder = files("widgetd.author.testing") / "hosts"
-    found = {
-        one.name.removesuffix(".toml"): read(tomllib.loads(one.read_text(encoding="utf-8")))
-        for one in folder.iterdir()
-        if one.name.endswith(".toml")
+    profiles = {
+        file.name.removesuffix(".toml"): read(tomllib.loads(file.read_text(encoding="utf-8")))
+        for file in folder.iterdir()
+        if file.name.endswith(".toml")
     }
-    return MappingProxyType(dict(sorted(found.items())))
+    return MappingProxyType(dict(sorted(profiles.items())))
 
 
 def choose_profiles(name: str) -> Mapping[str, HostProfile]:
-    """Return the host of a name, or all hosts; none for an empty name.
+    """Return the host of a name, or all hosts. None for an empty name.
 
     Raises:
         ConfigError: There is no such host (W0002).
     """
-    known = host_profiles()
+    profiles = host_profiles()
     if not name:
         return {}
     if name == ALL:
-        return known
-    if name not in known:
-        advice = did_you_mean(name, known, f"there are {ALL}, {', '.join(known)}")
+        return profiles
+    if name not in profiles:
+        advice = did_you_mean(name, profiles, f"there are {ALL}, {', '.join(profiles)}")
         raise ConfigError("W0002", f"there is no host '{name}' to emulate", advice)
-    return {name: known[name]}
+    return {name: profiles[name]}

@@ -1,4 +1,4 @@
-"""Reports of a run of tests: results for the gallery, and one HTML page."""
+"""Reports of a run of tests: results for the gallery, and an HTML page."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from widgetd.server.web.templating import html, inline_stylesheet
 
 
 class Reporter:
-    """Collects the outcomes of a run, also of one in several processes, and writes them.
+    """Collects the outcomes of a run, also in several processes, and writes them.
 
     Args:
-        results: The folder in which the gallery finds them.
-        folder: The folder of the page about the run; None without one.
+        results: The gallery's folder of results.
+        folder: The folder of the page about the run, or None without a page.
     """
 
     def __init__(self, results: Path, folder: Path | None) -> None:
@@ -75,6 +75,6 @@ class Reporter:
             test["files"] = [f"{home.name}/{file.name}" for file in test["evidence"]]
         self._folder.mkdir(parents=True, exist_ok=True)
         page = self._folder / "index.html"
-        shown = {"tests": self._tests, "stylesheet": inline_stylesheet()}
-        page.write_text(html("report.html", shown), encoding="utf-8")
+        context = {"tests": self._tests, "stylesheet": inline_stylesheet()}
+        page.write_text(html("report.html", context), encoding="utf-8")
         terminalreporter.write_line(f"report: {display_path(page)}")

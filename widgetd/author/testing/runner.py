@@ -1,9 +1,9 @@
-"""Run cases on stages: one event loop and one browser for as long as pytest runs.
+"""Run cases on stages, in an event loop and a browser for as long as pytest runs.
 
-A case of a test file has a context of its own. The cases that every widget has by default only look
-at it, and share one, because to open a context takes longer than to use it.
+A case of a test file has a context of its own. The default cases of widgets only look, and
+share a context, because opening it takes longer than using it.
 
-pytest is synchronous, so the loop lives in a thread beside it; a case is one call into it.
+pytest is synchronous, so the loop lives in a thread beside it. A case is a call into it.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class FailedStepError(Exception):
 
     Attributes:
         screen: Roles and names on the page at that moment.
-        evidence: Files that show it.
+        evidence: Files about it.
     """
 
     step: Step
@@ -56,7 +56,7 @@ class FailedStepError(Exception):
 
 
 class Runner:
-    """Runs cases, one after the other."""
+    """Runs cases, each after the other."""
 
     def __init__(self) -> None:
         self._resources = ExitStack()
@@ -103,15 +103,14 @@ class Runner:
         evidence: Path | None,
         host: HostProfile | None = None,
     ) -> None:
-        """Run one case.
+        """Run a case.
 
         Args:
             server: Serves the widgets.
             case: To run.
-            baselines: What it compares with.
-            evidence: Folder for the files that show a failure. None: the case only looks at its
-                widget, so that it records nothing and shares its page with others of its kind
-                until one fails.
+            baselines: Its baselines.
+            evidence: Folder for the files about a failure. None: the case only looks at its widget.
+                So it records nothing and shares its page with others of its kind until a failure.
             host: The host to emulate.
 
         Raises:
@@ -154,7 +153,7 @@ class Runner:
         return stage
 
     async def open(self, server: Server, host: HostProfile | None = None) -> Stage:
-        """Open an empty stage, or with `host` one that plays this host.
+        """Open an empty stage, or a stage of `host`.
 
         A host's connection is opened by `client` before.
         """
@@ -173,7 +172,7 @@ class Runner:
             )
         except CallError as error:
             failure = FailedStepError(step=step, error=error)
-            with suppress(Exception):  # evidence that cannot be had must not hide the failure
+            with suppress(Exception):  # missing evidence must not hide the failure
                 if not is_gone(stage):
                     await ask(stage, "Evidence", _collect_evidence(stage, failure, evidence))
             raise failure from None
@@ -198,16 +197,16 @@ def default_case(file: str, tool: str, name: str, *, is_host: bool) -> Case:
     """Return the test of any widget: it is drawn, quiet, accessible, no wider than its room.
 
     In the light theme, its page also draws each state by itself as the server does. In an emulated
-    host, it is drawn, quiet and survives what the host does; a form is submitted exactly once.
-    The name is that of a theme or a host.
+    host, it is drawn, quiet and survives what the host does. A form is submitted exactly once.
+    The name is of a theme or a host.
     """
     location = FileLocation(file, 1, 1)
-    shown = {"widget": tool, "theme": THEMES[0] if is_host else name}
+    values = {"widget": tool, "theme": THEMES[0] if is_host else name}
     keywords = [_LIFE] if is_host else list(map(find_keyword, _DEFAULT_EXPECTATIONS))
     if name == THEMES[0]:
         keywords.append(_TREES)  # last, because it leaves another state in the frame
-    steps = [Step(keyword=one, arguments={}, location=location) for one in keywords]
-    steps.insert(0, Step(keyword=find_keyword("show_widget"), arguments=shown, location=location))
+    steps = [Step(keyword=keyword, arguments={}, location=location) for keyword in keywords]
+    steps.insert(0, Step(keyword=find_keyword("show_widget"), arguments=values, location=location))
     return Case(name=name, baseline="", tags=(), widget=tool, steps=tuple(steps), location=location)
 
 
@@ -217,10 +216,10 @@ async def _compare_trees(stage: Stage) -> None:
         return
     states, calls = [], []
     for state in list_states(widget):
-        shown = show_state(widget, state.key)
-        if shown.render is None:  # else no call draws it
+        content = show_state(widget, state.key)
+        if content.render is None:  # else no call draws it
             with suppress(CallError):
-                calls.append(widget.call(shown.arguments))
+                calls.append(widget.call(content.arguments))
                 states.append(state.key)
     differing = [states[at] for at in await stage.find_differing(calls)]
     if differing:

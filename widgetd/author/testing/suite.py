@@ -1,8 +1,8 @@
-"""A suite of tests as it is written, and the cases that come of it.
+"""A suite of tests as written, and its cases.
 
-Everything that has a name is looked up here, before anything runs: keywords, their arguments,
-variables, targets, modules, widgets and their states. A file that gets through fails only because
-of what a widget does. All faults of a file are collected, so that one run shows them all.
+All names are looked up here, before anything runs: keywords, their arguments,
+variables, targets, modules, widgets and their states. A file without faults fails only because
+of a widget. All faults of a file are collected for a single report.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Answers = Mapping[str, Mapping[str, Mapping[str, Any]]]
 
 
 class FileLocation(NamedTuple):
-    """A place in a file; lines and columns count from 1."""
+    """A place in a file. Lines and columns count from 1."""
 
     file: str
     line: int
@@ -46,19 +46,19 @@ def suite_error(location: FileLocation, code: str, problem: str, advice: str) ->
     )
 
 
-def format_fault(one: Finding) -> str:
-    """Return a fault as compilers print one, `file:line:column: …`, because editors follow that."""
-    return f"{one.path}:{one.line}:{one.column}: {one.problem}; {one.advice} [{one.code}]"
+def format_fault(at: Finding) -> str:
+    """Return a fault in the form of compilers, `file:line:column: …`, for editors to follow."""
+    return f"{at.path}:{at.line}:{at.column}: {at.problem}; {at.advice} [{at.code}]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrittenStep:
-    """A step as it is written.
+    """A step as written.
 
     Attributes:
         name: A keyword, or with `is_use` a module.
         arguments: With variables in them.
-        when: The values of variables, or lists of values, with which the step is done.
+        when: The values of variables, or lists of values, for which the step is done.
     """
 
     name: str
@@ -70,7 +70,7 @@ class WrittenStep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Module:
-    """Steps with a name, which tests use and give parameters."""
+    """Named steps with parameters, for tests to use."""
 
     parameters: tuple[str, ...] = ()
     steps: tuple[WrittenStep, ...]
@@ -78,7 +78,7 @@ class Module:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Test:
-    """A test as it is written; it runs once for each of `rows`, which are its variables."""
+    """A test as written. It runs once for each of `rows`, its variables."""
 
     name: str
     tags: tuple[str, ...] = ()
@@ -89,12 +89,12 @@ class Test:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suite:
-    """One test file, or one folder of CSV files.
+    """A test file, or a folder of CSV files.
 
     Attributes:
-        widget: Tool of the widget that is meant where a step names none.
+        widget: Tool of the widget for steps without a name.
         widget_location: Its place in the file.
-        faults: What could not be read.
+        faults: Unreadable parts.
         upstreams: Answers in place of upstreams, see `DryRun`.
     """
 
@@ -110,7 +110,7 @@ class Suite:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """A step that can be done."""
+    """A step ready to be done."""
 
     keyword: Keyword
     arguments: Mapping[str, Any]
@@ -119,12 +119,12 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """A test with one row of variables.
+    """A test with a row of variables.
 
     Attributes:
         name: Of the test, with the row in brackets where there are several.
         baseline: Prefix of the names of its baselines.
-        widget: Tool of the widget that is meant where a step names none.
+        widget: Tool of the widget for steps without a name.
         upstreams: Answers in place of upstreams, see `DryRun`.
     """
 
@@ -138,15 +138,15 @@ class Case:
 
 
 def resolve_cases(suite: Suite, snapshot: Snapshot) -> tuple[list[Case], list[Finding]]:
-    """Return the cases of `suite`, each ready to run, and everything that keeps it from running.
+    """Return the cases of `suite`, each ready to run, and its faults.
 
     Args:
         suite: As it was read.
         snapshot: The widgets under test.
 
     Returns:
-        The cases, and the faults: what could not be read (W4401), a name that is unknown (W2001,
-        W4101, W4402), arguments that do not fit (W4102), a test without steps or with the name of
+        The cases, and the faults: unreadable parts (W4401), an unknown name (W2001, W4101,
+        W4402), unsuitable arguments (W4102), a test without steps or with the name of
         another (W4401). Where there are faults the cases are incomplete.
     """
     resolver = _Resolver(suite, snapshot)
@@ -211,7 +211,7 @@ class _Resolver:
         self, steps: tuple[WrittenStep, ...], variables: Mapping[str, Any], depth: int = 0
     ) -> Iterator[Step]:
         for step in steps:
-            # Also of a step that comes to nothing: modules that use modules multiply.
+            # Also of a step without effect: modules in modules multiply.
             self._spend_step(step.location)
             try:
                 if not _is_due(step, variables):
@@ -225,8 +225,8 @@ class _Resolver:
                 if depth == LIMITS.module_depth:
                     problem = f"modules use each other more than {LIMITS.module_depth} deep"
                     raise suite_error(step.location, "W4402", problem, "let none use itself")
-                given = fill_in(step.arguments or {}, variables, step.location)
-                inner = {**variables, **_parameters(step, module, given)}
+                arguments = fill_in(step.arguments or {}, variables, step.location)
+                inner = {**variables, **_parameters(step, module, arguments)}
             except WidgetError as error:
                 self.faults.append(error.finding)
                 continue
@@ -246,11 +246,11 @@ class _Resolver:
     def _check_shown(self, widget: str, steps: tuple[Step, ...]) -> None:
         subject = widget
         for step in steps:
-            given = step.arguments
-            if step.keyword.slug != "show_widget" or given.get("render_id"):
+            arguments = step.arguments
+            if step.keyword.slug != "show_widget" or arguments.get("render_id"):
                 continue
-            subject = given.get("widget") or subject
-            state = None if given.get("arguments") else given.get("state", "")
+            subject = arguments.get("widget") or subject
+            state = None if arguments.get("arguments") else arguments.get("state", "")
             self.require_widget(subject, step.location, state)
 
     def require_widget(
@@ -264,8 +264,8 @@ class _Resolver:
             problem, _, advice = error.message.partition("; ")
             if self._snapshot.faults and error.code == "W2001":
                 advice = "`widgetd check` says why files are refused"
-            found = suite_error(location or FileLocation("", 1, 1), error.code, problem, advice)
-            self.faults.append(found.finding)
+            fault = suite_error(location or FileLocation("", 1, 1), error.code, problem, advice)
+            self.faults.append(fault.finding)
 
 
 def _step(step: WrittenStep, variables: Mapping[str, Any]) -> Step:
@@ -288,30 +288,30 @@ def _is_due(step: WrittenStep, variables: Mapping[str, Any]) -> bool:
     return True
 
 
-def _parameters(step: WrittenStep, module: Module, given: Any) -> Mapping[str, Any]:
-    if not isinstance(given, Mapping):
-        given = dict(zip(module.parameters, [given], strict=False))
-    for name in given:
+def _parameters(step: WrittenStep, module: Module, arguments: Any) -> Mapping[str, Any]:
+    if not isinstance(arguments, Mapping):
+        arguments = dict(zip(module.parameters, [arguments], strict=False))
+    for name in arguments:
         if name not in module.parameters:
             what = f"parameter of '{step.name}'"
             raise _unknown(step.location, what, name, module.parameters)
     for name in module.parameters:
-        if name not in given:
+        if name not in arguments:
             problem = f"the module '{step.name}' needs '{name}'"
             raise suite_error(step.location, "W4402", problem, "give it a value")
-    return dict(given)
+    return dict(arguments)
 
 
 def fill_in(value: Any, variables: Mapping[str, Any], location: FileLocation) -> Any:
-    """Return `value` with its variables replaced; a text that is one variable becomes its value.
+    """Return `value` with its variables replaced. A text of a single variable becomes its value.
 
     Raises:
         WidgetError: A variable is unknown (W4402).
     """
     if isinstance(value, Mapping):
-        return {key: fill_in(one, variables, location) for key, one in value.items()}
+        return {key: fill_in(item, variables, location) for key, item in value.items()}
     if isinstance(value, list):
-        return [fill_in(one, variables, location) for one in value]
+        return [fill_in(item, variables, location) for item in value]
     if not isinstance(value, str):
         return value
 
@@ -324,11 +324,11 @@ def fill_in(value: Any, variables: Mapping[str, Any], location: FileLocation) ->
     if whole and not whole[1]:
         return look_up(whole[2].strip())
     # "$${" is how "${" is written.
-    return _VARIABLE.sub(lambda one: one[0][1:] if one[1] else str(look_up(one[2].strip())), value)
+    return _VARIABLE.sub(lambda m: m[0][1:] if m[1] else str(look_up(m[2].strip())), value)
 
 
-def _unknown(location: FileLocation, what: str, name: str, known: Any) -> WidgetError:
-    advice = did_you_mean(name, known, f"there is {', '.join(known) or 'none'}")
+def _unknown(location: FileLocation, what: str, name: str, names: Any) -> WidgetError:
+    advice = did_you_mean(name, names, f"there is {', '.join(names) or 'none'}")
     return suite_error(location, "W4402", f"there is no {what} '{name:.60}'", advice)
 
 

@@ -28,8 +28,8 @@ def server_over(
 
     Args:
         folder: The folder of widgets.
-        settings: Decide what results are like.
-        images: The images that results bring along; None for none.
+        settings: Decide the form of results.
+        images: The images in results, or None.
     """
     settings = settings or Settings()
     listed = partial(admit, has_view=True, image_origins=settings.image_origin)

@@ -1,4 +1,4 @@
-"""Read `*.test.yaml` into a suite; each part knows its line and column."""
+"""Read `*.test.yaml` into a suite. Each part knows its line and column."""
 
 from __future__ import annotations
 
@@ -43,7 +43,9 @@ class _SuiteReader(YamlReader):
             widget_location=self.locate(widget) if widget else None,
             variables=self.read_object(fields.get("vars")),
             targets=self.read_object(fields.get("targets")),
-            modules=dict(self.read_each(modules, lambda one: (one[0].value, self._module(one[1])))),
+            modules=dict(
+                self.read_each(modules, lambda item: (item[0].value, self._module(item[1])))
+            ),
             tests=self.read_list(fields["tests"], self._test),
             upstreams=self._upstreams(fields.get("upstreams")),
             faults=tuple(self.faults),
@@ -54,12 +56,12 @@ class _SuiteReader(YamlReader):
         if isinstance(node, yaml.ScalarNode):
             other = _SuiteReader(self.file.with_name(self.read_text(node)))
             return other._upstreams(other.compose())
-        known = {"answer", "error", "confirm"}
+        keys = {"answer", "error", "confirm"}
         return {
             upstream.value: {
                 tool.value: {
                     key: self.read_value(value)
-                    for key, value in self.read_fields(answer, known, "an answer").items()
+                    for key, value in self.read_fields(answer, keys, "an answer").items()
                 }
                 for tool, answer in self.read_pairs(tools)
             }

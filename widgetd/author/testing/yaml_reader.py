@@ -1,6 +1,6 @@
-"""Read a YAML file beside a widget, of which each part knows its line and column.
+"""Read a YAML file beside a widget. Each part knows its line and column.
 
-YAML gives the structure alone. Scalars are read as JSON, so that `no` and `1:30` stay texts.
+YAML gives the structure alone. Scalars are read as JSON, so `no` and `1:30` stay texts.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ _JSON = compile_pattern(r"null|true|false|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?
 
 
 class YamlReader:
-    """Values of a file, and the faults beside which the rest of it can be read.
+    """Values of a file, and its faults.
 
     Args:
-        file: The file, which a designer wrote.
+        file: The designer's file.
         code: The code of its faults.
-        content: What it must contain, as advice for an empty one.
+        content: What it must contain, as advice for an empty file.
     """
 
     def __init__(self, file: Path, *, code: str, content: str) -> None:
@@ -105,15 +105,14 @@ class YamlReader:
             raise self.error(node, "a list is expected here", "write `- ` before each")
         return list(node.value)
 
-    def read_fields(self, node: yaml.Node, known: set[str], what: str) -> dict[str, yaml.Node]:
-        """Read a mapping with `known` keys, and note any other key of `what`."""
+    def read_fields(self, node: yaml.Node, keys: set[str], what: str) -> dict[str, yaml.Node]:
         fields: dict[str, yaml.Node] = {}
         for key, value in self.read_pairs(node):
-            if key.value in known:
+            if key.value in keys:
                 fields[key.value] = value
                 continue
             problem = f"{what} has no '{key.value:.60}'"
-            self.note(key, problem, f"it has {', '.join(sorted(known))}")
+            self.note(key, problem, f"it has {', '.join(sorted(keys))}")
         return fields
 
     def read_value(self, node: yaml.Node, ancestors: tuple[int, ...] = ()) -> Any:
@@ -126,10 +125,10 @@ class YamlReader:
         ancestors = (*ancestors, id(node))
         if isinstance(node, yaml.MappingNode):
             return {
-                key.value: self.read_value(one, ancestors) for key, one in self.read_pairs(node)
+                key.value: self.read_value(inner, ancestors) for key, inner in self.read_pairs(node)
             }
         if isinstance(node, yaml.SequenceNode):
-            return [self.read_value(one, ancestors) for one in node.value]
+            return [self.read_value(inner, ancestors) for inner in node.value]
         if node.style is None and node.value in ("", "~"):
             return None
         if node.style is not None or not _JSON.fullmatch(node.value):

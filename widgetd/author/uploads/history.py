@@ -27,16 +27,16 @@ CONTEXT = 3
 
 
 class History:
-    """The previous version of each widget that is served."""
+    """The previous version of each served widget."""
 
     def __init__(self) -> None:
         self._previous: dict[str, Widget] = {}
 
     def before(self, widget: Widget, sees: Callable[[Widget], bool]) -> Widget | None:
-        """Return the version that `widget` replaced; None if it is the first.
+        """Return the version replaced by `widget`, or None if it is the first.
 
-        `sees` says whether a widget is visible to the reader, and the version before may not have
-        been: tags and permission change with the sidecar.
+        `sees` tells whether the reader sees a widget. The version before may have been hidden:
+        tags and permission change with the sidecar.
         """
         before = self._previous.get(widget.tool)
         return before if before is not None and sees(before) else None
@@ -50,11 +50,11 @@ class History:
                 self._previous[tool] = was[tool]
 
     async def follow(self, registry: Registry) -> None:
-        known = registry.current
+        snapshot = registry.current
         while True:
-            served = await registry.wait_for_newer(known)
-            self.record(known, served)
-            known = served
+            served = await registry.wait_for_newer(snapshot)
+            self.record(snapshot, served)
+            snapshot = served
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,8 +62,8 @@ class VersionDiff:
     """The differences between two versions of a widget.
 
     Attributes:
-        parts: Name and lines of a unified diff, for each part that differs.
-        breaking: Differences that break callers.
+        parts: Name and lines of a unified diff, for each differing part.
+        breaking: Breaking differences.
     """
 
     parts: tuple[tuple[str, tuple[str, ...]], ...]

@@ -1,11 +1,11 @@
-"""Uploads: the one way by which clients write into the widgets folder.
+"""Uploads: the only way for clients to write into the widgets folder.
 
-    files -> rate limit -> visibility -> the loader that serves -> the folder
+    files -> rate limit -> visibility -> the daemon's loader -> the folder
 
-An uploader can neither replace nor shadow a widget that is hidden from it, and gets the same
-answer as for one that does not exist. An uploader from whom anything is hidden may therefore
-only replace the widgets that it sees, under their tool names: whether a new name is free would
-reveal the hidden ones. It must see what it writes. Tokens and pages are unknown here.
+An uploader can neither replace nor shadow a hidden widget, and gets the same answer as for a
+missing widget. An uploader with hidden widgets may therefore only replace visible widgets, under
+their tool names: a free new name would reveal the hidden names. It must see its own upload. Tokens
+and pages are unknown here.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _NAME = compile_pattern(rf"([^\W_][\w .,()+&'-]{{0,119}}\.widget(?:\.jsx)?)({esc
 
 
 class Viewers(Protocol):
-    """The clients that see the same widgets, as `access` has them."""
+    """The clients with the same visible widgets, as `access` has them."""
 
     @property
     def sees_everything(self) -> bool:
@@ -67,7 +67,7 @@ class Viewers(Protocol):
 
 
 class Uploader(Protocol):
-    """A client that uploads files, as `access` has it; its name is empty if it needs no token."""
+    """An uploading client, as `access` has it. Its name is empty if it needs no token."""
 
     @property
     def name(self) -> str:
@@ -75,7 +75,7 @@ class Uploader(Protocol):
 
     @property
     def audience(self) -> Viewers:
-        """Return the clients that see what it sees."""
+        """Return the clients with the same view."""
 
 
 class RefusedUploadError(WidgetError):
@@ -93,14 +93,14 @@ class RefusedUploadError(WidgetError):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Uploads:
-    """The uploads into a widgets folder, one after the other.
+    """The uploads into a widgets folder, each after the other.
 
     Attributes:
         rates: Charges each upload to its uploader.
-        view: Returns the part of a snapshot that is visible to an uploader's audience.
-        observers: Record a finished upload. Called in the event loop; must neither wait nor raise.
-        is_begun: Whether the folder is the one being served; else the first upload makes it, and
-            the daemon begins anew with it.
+        view: Returns the visible part of a snapshot for an uploader's audience.
+        observers: Record a finished upload. Called in the event loop. Must neither wait nor raise.
+        is_begun: Whether the folder is served already. Else the first upload creates it, and the
+            daemon begins anew with it.
     """
 
     folder: Path
@@ -114,16 +114,16 @@ class Uploads:
     _lock: anyio.Lock = field(default_factory=anyio.Lock, init=False)
 
     def read_files(self, name: str) -> tuple[Source | None, Source | None]:
-        """Return the file `name` and its sidecar; None for what is not there. Blocks.
+        """Return the file `name` and its sidecar, each None if missing. Blocks.
 
         Raises:
-            RefusedUploadError: One of them cannot be read.
+            RefusedUploadError: A file cannot be read.
         """
         with open_folder(self.folder) as folder:
             return _sources(folder, name, {})
 
     def validate(self, name: str, files: Mapping[str, bytes]) -> Widget:
-        """Return the widget that these files would make at `name`, and write nothing. Blocks.
+        """Return the widget of these files at `name`, and write nothing. Blocks.
 
         Raises:
             RefusedUploadError: It could not be served.
@@ -144,16 +144,16 @@ class Uploads:
         tests: bytes = b"",
         run_tests: Callable[[], Awaitable[None]] | None = None,
     ) -> str:
-        """Write the files of one widget into the folder and return its tool.
+        """Write the files of a widget into the folder and return its tool.
 
         Args:
-            uploader: The client that sent them.
-            files: Contents by name: `X.widget` or `X.widget.jsx`, that with `.toml`, or both.
-            replace: Whether files of those names may be replaced.
-            replaces: Digest of the content that is replaced; empty if there must be none. None
-                leaves the decision to `replace`.
-            tests: Content of a test file, which is written beside the widget.
-            run_tests: Raises `CallError` if they fail; called once nothing else forbids the upload.
+            uploader: The sending client.
+            files: Contents by name: `X.widget` or `X.widget.jsx`, the same with `.toml`, or both.
+            replace: Whether existing files may be replaced.
+            replaces: Digest of the replaced content, or empty if there must be none. None leaves
+                the decision to `replace`.
+            tests: Content of a test file, to be written beside the widget.
+            run_tests: Raises `CallError` if they fail. Called once nothing else forbids the upload.
 
         Raises:
             CallError: The uploader exceeds its rate.
@@ -211,7 +211,7 @@ class Uploads:
             raise _refusal("forbidden", name, problem, advice) from None
         if not self.is_begun or not writes:
             return tool
-        # The next upload is validated against what is served, so this one must be part of it.
+        # The next upload is validated against the served widgets, including this upload.
         self.hints.add(contents, finished=contents)
         with anyio.move_on_after(LIMITS.upload_wait_s):
             while (entry := served.entries.get(name)) is None or entry.key != key:
@@ -234,11 +234,11 @@ class Uploads:
 
         Without `writes`, this only raises what writing them would.
         """
-        for one, content in contents.items():
+        for file, content in contents.items():
             if len(content) > _FILE_BYTES:
                 problem = f"it is longer than {_FILE_BYTES:,} bytes"
                 advice = "leave out what it does not need"
-                raise _refusal("long", one, problem, advice, code="W1002")
+                raise _refusal("long", file, problem, advice, code="W1002")
         if not self.is_begun:
             self.folder.mkdir(exist_ok=True)
         with open_folder(self.folder) as folder:
@@ -247,19 +247,19 @@ class Uploads:
             if source is None:
                 advice = f"bring {name} with it"
                 raise _refusal("taken", f"{name}{SUFFIX}", "there is no widget beside it", advice)
-            made = self._load(source, sidecar)
-            if not audience.sees(made):
+            widget = self._load(source, sidecar)
+            if not audience.sees(widget):
                 problem = "this token would not see the widget that it makes"
                 raise _refusal("forbidden", name, problem, "take one that does", code="W1010")
-            if tool not in (None, made.tool):
+            if tool not in (None, widget.tool):
                 raise _not_visible(name)
-            _require_room(served, made)
+            _require_room(served, widget)
             if replaces is not None:
                 _require_replaced(folder, name, replaces)
             _require_absent(folder, () if may_replace else contents)
             if writes:
                 _write(folder, contents, replace=may_replace)
-        return made.tool, key_of(source, sidecar)
+        return widget.tool, key_of(source, sidecar)
 
     def _load(self, source: Source, sidecar: Source | None) -> Widget:
         try:
@@ -268,10 +268,10 @@ class Uploads:
             raise RefusedUploadError(error.finding, "unfit") from None
 
 
-def _require_room(served: Snapshot, made: Widget) -> None:
-    path, owner = made.definition.path, served.widgets.get(made.tool)
+def _require_room(served: Snapshot, widget: Widget) -> None:
+    path, owner = widget.definition.path, served.widgets.get(widget.tool)
     if owner is not None and owner.definition.path != path:
-        problem = f"the tool name '{made.tool}' belongs to '{owner.definition.path}'"
+        problem = f"the tool name '{widget.tool}' belongs to '{owner.definition.path}'"
         raise _refusal("taken", path, problem, "give this widget another name", code="W1108")
     if path not in served.entries and len(served.entries) >= LIMITS.folder_files:
         problem = f"the folder holds {len(served.entries):,} widgets, and uploads add no more"
@@ -298,7 +298,7 @@ def _require_absent(folder: Folder, names: Iterable[str]) -> None:
 
 
 def _write(folder: Folder, files: Mapping[str, bytes], *, replace: bool) -> None:
-    # The sidecar first: it has no effect without its widget, so no client sees one of the two.
+    # The sidecar first: it has no effect without its widget, so no client sees half of an upload.
     for name in sorted(files, reverse=True):
         try:
             write_atomically(folder, name, files[name], replace=replace)
@@ -309,26 +309,26 @@ def _write(folder: Folder, files: Mapping[str, bytes], *, replace: bool) -> None
 def _tool_to_keep(folder: Folder, served: Snapshot, view: Snapshot, name: str) -> str | None:
     """Return the tool name that a widget at `name` must keep; None if it may have any."""
     listing = walk(folder, "", WIDGET_SUFFIXES + SIDECAR_SUFFIXES)
-    shown = {*view.faults, *(widget.definition.path for widget in view.widgets.values())}
+    visible = {*view.faults, *(widget.definition.path for widget in view.widgets.values())}
     existing = {*served.entries, *(path.removesuffix(SUFFIX) for path in listing.files)}
-    nothing_hidden = not listing.unlisted and existing <= shown
-    if name not in shown:
+    nothing_hidden = not listing.unlisted and existing <= visible
+    if name not in visible:
         if nothing_hidden:
             return None
         raise _not_visible(name)
-    known = served.entries[name].widget
+    previous = served.entries[name].widget
     # The file may be newer than what is served, and no longer visible to this uploader.
     try:
         sidecar = read_sidecar(_source(folder, name + SUFFIX, {}))
     except WidgetError:
         raise _not_visible(name) from None
-    if sidecar != (read_sidecar(None) if known is None else known.definition.sidecar):
+    if sidecar != (read_sidecar(None) if previous is None else previous.definition.sidecar):
         raise _not_visible(name)
     if nothing_hidden:
         return None
-    if known is None:
+    if previous is None:
         raise _not_visible(name)
-    return known.tool
+    return previous.tool
 
 
 def is_widget_name(name: str) -> bool:

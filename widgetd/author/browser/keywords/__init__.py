@@ -26,7 +26,7 @@ Function = Callable[..., Awaitable[Any]]
 
 @dataclass(frozen=True, kw_only=True)
 class Keyword:
-    """One row of the table.
+    """A row of the table.
 
     Attributes:
         slug: Name for programs, as `enter_text`.
@@ -50,7 +50,6 @@ class Keyword:
 
     @property
     def summary(self) -> str:
-        """The effect of the keyword, in a sentence."""
         text = " ".join((inspect.getdoc(self.function) or "").split("\n\n")[0].split())
         return text.partition(". ")[0].removesuffix(".") + "."
 
@@ -64,9 +63,9 @@ class Keyword:
         def collect(**arguments: Any) -> dict[str, Any]:
             return arguments
 
-        keyword_only = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in self.parameters]
+        keyword_only = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in self.parameters]
         collect.__signature__ = inspect.Signature(keyword_only)  # type: ignore[attr-defined]
-        collect.__annotations__ = {one.name: one.annotation for one in keyword_only}
+        collect.__annotations__ = {p.name: p.annotation for p in keyword_only}
         adapter: TypeAdapter[Any] = TypeAdapter(collect)  # type: ignore[arg-type]
         return adapter
 
@@ -75,7 +74,7 @@ class Keyword:
         return self._adapter.json_schema()
 
     def parse(self, written: object) -> dict[str, Any]:
-        """Check arguments as they are written: by name, or one alone for the first parameter.
+        """Check arguments as written: by name, or a single value for the first parameter.
 
         Raises:
             CallError: They do not fit (W4102).
@@ -86,34 +85,34 @@ class Keyword:
             if not self.parameters:
                 raise CallError("W4102", f"{self.name} takes nothing", path=self.slug)
             written = {self.parameters[0].name: written}
-        # A default that a caller repeats is the default: "" is no target, but says "no target".
-        defaults = {one.name: one.default for one in self.parameters}
-        given = {
+        # A repeated default is the default: "" is no target, but says "no target".
+        defaults = {parameter.name: parameter.default for parameter in self.parameters}
+        values = {
             name: value
             for name, value in written.items()
             if name not in defaults or value != defaults[name]
         }
         try:
-            checked: dict[str, Any] = self._adapter.validate_python(ArgsKwargs((), given))
+            checked: dict[str, Any] = self._adapter.validate_python(ArgsKwargs((), values))
         except ValidationError as error:
             raise self._invalid_arguments(error, list(defaults)) from None
         return checked
 
-    def _invalid_arguments(self, error: ValidationError, known: list[str]) -> CallError:
+    def _invalid_arguments(self, error: ValidationError, names: list[str]) -> CallError:
         problems, details = [], []
-        for one in error.errors(include_url=False):
-            path = ".".join(map(str, one["loc"]))
-            if one["type"] == "unexpected_keyword_argument":
-                hint = did_you_mean(path, known, f"it takes {', '.join(known) or '-'}")
+        for problem in error.errors(include_url=False):
+            path = ".".join(map(str, problem["loc"]))
+            if problem["type"] == "unexpected_keyword_argument":
+                hint = did_you_mean(path, names, f"it takes {', '.join(names) or '-'}")
                 problems.append(f"{self.name} takes no '{path}'; {hint}")
-            elif one["type"].startswith("missing"):
+            elif problem["type"].startswith("missing"):
                 problems.append(f"{self.name} needs '{path}'")
             else:
-                why = one["msg"].removeprefix("Value error, ")
+                why = problem["msg"].removeprefix("Value error, ")
                 why = why[:1].lower() + why[1:] if why.startswith("Input") else why
                 problems.append(f"{self.name}, {path}: {why}")
             details.append(
-                InvalidArgument(path=path, expected=one["msg"], got=f"{one['input']!r:.60}")
+                InvalidArgument(path=path, expected=problem["msg"], got=f"{problem['input']!r:.60}")
             )
         return CallError(
             "W4102", "; ".join(problems), path=details[0].path, invalid_arguments=tuple(details)
@@ -139,10 +138,10 @@ def build_table(modules: Iterable[tuple[str, Iterable[Function]]]) -> Mapping[st
 
 
 def _functions(module: ModuleType) -> Iterable[Function]:
-    for name, one in vars(module).items():
-        is_own = inspect.iscoroutinefunction(one) and one.__module__ == module.__name__
+    for name, member in vars(module).items():
+        is_own = inspect.iscoroutinefunction(member) and member.__module__ == module.__name__
         if is_own and not name.startswith("_"):
-            yield one
+            yield member
 
 
 KEYWORDS = build_table(
@@ -157,7 +156,7 @@ def find_keyword(name: str) -> Keyword:
     """Return the keyword called `name`, in title case or as a slug.
 
     Raises:
-        CallError: There is none (W4101); the error names the nearest.
+        CallError: There is none (W4101). The error names the nearest.
     """
     slug = _WORD_GAP.sub("_", name.strip()).lower()
     if slug not in KEYWORDS:

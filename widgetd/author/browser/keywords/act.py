@@ -53,7 +53,7 @@ async def choose(stage: Stage, target: Target, option: Text) -> None:
         options = located.locator("input[type=radio]")
         read = "all.map(one => [one.labels[0]?.innerText.trim() ?? '', one.value])"
     offered = await options.evaluate_all(f"all => {read}")
-    at = next((at for at, one in enumerate(offered) if option in one), None)
+    at = next((at for at, label in enumerate(offered) if option in label), None)
     if at is None:
         labels = ", ".join(repr(label) for label, *_ in offered[: LIMITS.named_elements])
         problem = f"there is no option '{option:.60}'; there are {labels or 'none at all'}"

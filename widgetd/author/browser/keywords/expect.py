@@ -49,8 +49,8 @@ async def expect_hidden(stage: Stage, target: Target) -> None:
 
     async def visibility() -> str:
         candidates = await stage.locators(target)
-        elements = [one for each in candidates for one in await each.all()]
-        visible = sum([await one.is_visible() for one in elements])
+        elements = [element for locator in candidates for element in await locator.all()]
+        visible = sum([await element.is_visible() for element in elements])
         return f"{visible} visible" if visible else "hidden"
 
     await _poll(stage, f"{target}", "hidden", visibility)
@@ -96,7 +96,7 @@ async def expect_count(stage: Stage, target: Target, count: int) -> None:
     """Expect this many elements."""
 
     async def count_elements() -> int:
-        return sum([await one.count() for one in (await stage.locators(target))[:1]])
+        return sum([await locator.count() for locator in (await stage.locators(target))[:1]])
 
     await _poll(stage, f"{target}", count, count_elements)
 
@@ -169,10 +169,10 @@ _ARIA_STRUCTURE = compile_pattern(r"""\A(?:["\[{&*!|>]|[-?]\s)|: ++[\[{&*!|>]"""
 
 
 def _require_no_pattern(snapshot: str) -> str:
-    """Return a snapshot in which Playwright reads no pattern for the page to match.
+    """Return a snapshot without patterns for the page to match.
 
     The page's own engine could take for ever. Only YAML as Playwright writes it is accepted, one
-    item to a line, so that no other way of writing YAML hides a pattern.
+    item to a line, so no other way of writing YAML hides a pattern.
 
     Raises:
         ValueError: There is a pattern, or may be one.
@@ -243,7 +243,7 @@ async def expect_accessible(stage: Stage) -> None:
     await stage.pay()
     violations = await axe.find_violations(frame, code="W4203")
     if violations:
-        listed = [f"{one['rule']} at {one['element'][:160]}" for one in violations]
+        listed = [f"{row['rule']} at {row['element'][:160]}" for row in violations]
         got = "; ".join(listed[: LIMITS.named_events])
         raise UnexpectedError("axe", expected="nothing", got=got)
     wider = await frame.evaluate(_WIDER)
@@ -266,7 +266,7 @@ async def expect_quiet(stage: Stage) -> None:
 
 
 def is_part(wanted: object, got: object) -> bool:
-    """Return whether `got` has all of `wanted`; an object in it may have more keys."""
+    """Return whether `got` has all of `wanted`. An object in it may have more keys."""
     if isinstance(wanted, Mapping):
         return isinstance(got, Mapping) and all(
             key in got and is_part(value, got[key]) for key, value in wanted.items()
@@ -278,12 +278,12 @@ def is_part(wanted: object, got: object) -> bool:
     return bool(got == wanted)
 
 
-async def _assert(stage: Stage, target: Target, expected: str, check: str, *given: object) -> None:
+async def _assert(stage: Stage, target: Target, expected: str, check: str, *values: object) -> None:
     from playwright.async_api import expect  # noqa: PLC0415 - an extra
 
     located = await stage.find(target)
     try:
-        await getattr(expect(located), check)(*given, timeout=stage.left_ms)
+        await getattr(expect(located), check)(*values, timeout=stage.left_ms)
     except AssertionError as error:
         actual = _ACTUAL.search(str(error))
         got = (actual[1].strip() if actual else "") or "otherwise"
@@ -308,7 +308,7 @@ async def _consume_event(
 ) -> Mapping[str, Any]:
     until = anyio.current_time() + stage.left_s
     while True:
-        events = [one for one in stage.events if one["kind"] in kinds]
+        events = [event for event in stage.events if event["kind"] in kinds]
         for event in events:
             if event["seq"] not in stage.consumed and fits(event):
                 stage.consumed.add(event["seq"])
@@ -318,5 +318,5 @@ async def _consume_event(
             recent = events[-LIMITS.named_events :]
             got: object = "nothing"
             if recent:
-                got = [{key: one[key] for key in one if key != "seq"} for one in recent]
+                got = [{key: event[key] for key in event if key != "seq"} for event in recent]
             raise UnexpectedError(f"the {kinds[0]}", expected=expected, got=got)

@@ -39,13 +39,13 @@ async def show_widget(
         render = await stage.server.rendering.load(render_id, stage.caller)
         owner = stage.caller.snapshot.widgets.get(render.tool)
         await stage.show_render(owner, ShownState(arguments={}), render)
-        # A replacement that came before the render was shown has notified no one here.
+        # An earlier replacement of the render has notified nothing here.
         await stage.update()
         return {"widget": render.tool, "renderId": render_id}
     chosen = find_widget(stage.caller.snapshot, widget or stage.subject)
     state = "" if arguments else state or SAMPLE
-    given = load_state(chosen, state) if state else ShownState(arguments=arguments)
-    await stage.show(chosen, given, state=state)
+    content = load_state(chosen, state) if state else ShownState(arguments=arguments)
+    await stage.show(chosen, content, state=state)
     return {"widget": chosen.tool, "renderId": stage.require_display().render_id}
 
 
@@ -89,4 +89,4 @@ async def reload(stage: Stage) -> None:
         await stage.show_tree(display.root)
     else:
         widget = find_widget(stage.caller.snapshot, display.widget.tool)
-        await stage.show(widget, display.given, state=display.state)
+        await stage.show(widget, display.content, state=display.state)
