@@ -123,12 +123,14 @@ export class Dispatcher {
     }
   }
 
-  #sayBusy({ label }: ActionRequest): void {
-    this.#surface.say({ kind: "busy", text: `Sending ${quote(label)}…` });
+  #sayBusy({ action, label }: ActionRequest): void {
+    const text = findText(action, "loadingText") ?? `Sending ${quote(label)}…`;
+    this.#surface.say({ kind: "busy", text });
   }
 
-  #confirm(request: ActionRequest): void {
-    this.#surface.say({ kind: "sent", text: `${quote(request.label)} was sent.` });
+  #confirm({ action, label }: ActionRequest): void {
+    const text = findText(action, "successText") ?? `${quote(label)} was sent.`;
+    this.#surface.say({ kind: "sent", text });
   }
 
   #fail(request: ActionRequest, reason: string): void {
@@ -248,6 +250,12 @@ export class Dispatcher {
 }
 
 /** Returns the address a client action is about, such as `open_url` with `{"url": …}`. */
+/** Returns the author's own words in a payload for how the action fares. */
+function findText({ payload }: Action, key: string): string | undefined {
+  const text = isObject(payload) ? payload[key] : undefined;
+  return typeof text === "string" && text ? text : undefined;
+}
+
 function findLink({ type, payload }: Action): string | undefined {
   if (!/url|link|open|navigate|visit/i.test(type) || !isObject(payload)) return undefined;
   return [payload.url, payload.href, payload.link].find(

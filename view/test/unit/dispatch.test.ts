@@ -177,6 +177,13 @@ describe("a server action", () => {
     await dispatcher.send(request());
     expect(notices).toEqual(["busy: Sending “Send”…", "sent: “Send” was sent."]);
   });
+
+  test("is under way and sent in the words of its payload", async () => {
+    const { dispatcher, notices } = makeDispatcher();
+    const payload = { loadingText: "Asking…", successText: "We answer tomorrow." };
+    await dispatcher.send(request({ payload }));
+    expect(notices).toEqual(["busy: Asking…", "sent: We answer tomorrow."]);
+  });
 });
 
 describe("a host that refuses the call", () => {

@@ -207,6 +207,9 @@ def _sidecar_readers(widget: Widget, *, deep: bool = False) -> dict[str, Templat
     for action, assigned in widget.local.actions.items():
         for name, expression in assigned.items():
             readers[f"/local{pointer(action, name)}"] = expression
+    for action, checks in widget.checks.items():
+        for index, check in enumerate(checks):
+            readers[pointer("actions", action, "checks", str(index), "items")] = check["items"]
     return readers
 
 
@@ -254,13 +257,12 @@ def check_unused_fields(
     paths.update(missing.meant for _, missing in misspelt if missing.meant)
     read = frozenset(paths.union(widget.definition.sidecar.summary_fields))
     samples = [outcome.sample for outcome in outcomes]
+    lists = (check["items"] for checks in widget.checks.values() for check in checks)
+    items = tuple(f"{field.path}[]" for fields in lists for field in fields.reads)
     for path, at in find_unread_fields(read, declared, shows=OutputProbe(widget, samples)):
-        yield Finding(
-            code="W1210",
-            at=f"/jsonSchema{at}",
-            problem=f"'{path}' is never used",
-            advice="show it, or take it out of the schema",
-        )
+        if not path.startswith(items):
+            problem, advice = f"'{path}' is never used", "show it, or take it out of the schema"
+            yield Finding(code="W1210", at=f"/jsonSchema{at}", problem=problem, advice=advice)
 
 
 def find_unread_fields(

@@ -1,17 +1,14 @@
-"""Check a payload against the expressions in a sidecar, besides the checks of its fields.
-
-A check is an expression over the accepted payload: `payload.until > payload.from`.
-"""
+"""Check a payload against the expressions in a sidecar, besides the checks of its fields."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from widgetd.base.errors import CallError
 from widgetd.base.limits import Limits
-from widgetd.base.text_search import compile_pattern
 from widgetd.core import template as templates
 from widgetd.core.schema.json_values import error_at, pointer
 from widgetd.core.template.budget import Budget
@@ -21,32 +18,8 @@ from widgetd.core.widget.sidecar import Sidecar
 if TYPE_CHECKING:
     from widgetd.core.template import Expression
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PayloadCheck:
-    """A condition on the payload of a type of action.
-
-    Attributes:
-        field: The field beside which its message appears, empty for the payload as a whole.
-        holds: An expression, true if the condition is met.
-        says: The message for the user if it is not.
-    """
-
-    field: str
-    holds: Expression
-    says: str
-
-    def is_met(self, payload: Mapping[str, Any], budget: Budget) -> bool:
-        try:
-            return bool(self.holds.evaluate({"payload": payload}, budget))
-        except CallError:
-            return False
-
-
-_FIRST_NAME = compile_pattern(r"\A[^.\[]+")
-
-Checks = Mapping[str, tuple[PayloadCheck, ...]]
-"""Checks by type of action."""
+Checks = Mapping[str, "tuple[Mapping[str, Expression], ...]"]
+"""By type of action, the compiled `items`, `field`, `holds` and `says` of each of its checks."""
 
 
 def compile_checks(sidecar: Sidecar, *, limits: Limits) -> Checks:
@@ -56,23 +29,48 @@ def compile_checks(sidecar: Sidecar, *, limits: Limits) -> Checks:
         WidgetError: A check cannot be read, or reads a value outside the payload (W1118), always
             absent: such a check would refuse every action.
     """
-    checks: dict[str, tuple[PayloadCheck, ...]] = {}
+    checks: dict[str, tuple[Mapping[str, Expression], ...]] = {}
     for name, note in sidecar.actions.items():
-        for index, note_check in enumerate(note.checks):
-            with errors_at(pointer("actions", name, "checks", str(index), "holds")):
-                holds = templates.Expression(note_check.holds, limits)
-                for read in holds.reads:
-                    first = _FIRST_NAME.match(read.path)
-                    if first and first[0] != "payload":
-                        problem = f"the check '{note_check.holds[:80]}' reads '{first[0]}'"
-                        advice = f"write 'payload.{first[0]}': a check reads the payload"
-                        raise error_at("W1118", "", f"{problem}, which is never there", advice)
-            check = PayloadCheck(field=note_check.field, holds=holds, says=note_check.says)
+        for index, part in enumerate(note.checks):
+            texts = {"field": json.dumps(part.field), "says": json.dumps(part.says)}
+            texts = dict(part) if part.items else {**dict(part), "items": "[none]", **texts}
+            check: dict[str, Expression] = {}
+            for key, text in texts.items():
+                with errors_at(pointer("actions", name, "checks", str(index), key)):
+                    check[key] = templates.Expression(text, limits)
+                    for read in () if key == "items" else check[key].reads:
+                        first = read.path.partition(".")[0].partition("[")[0]
+                        if first and first not in ("payload", "item" if part.items else ""):
+                            problem = f"the check '{text[:80]}' reads '{first}'"
+                            advice = f"write 'payload.{first}': a check reads the payload"
+                            raise error_at("W1118", "", f"{problem}, which is never there", advice)
             checks[name] = (*checks.get(name, ()), check)
     return checks
 
 
-def find_unmet(checks: Checks, action: str, payload: Mapping[str, Any]) -> tuple[PayloadCheck, ...]:
-    """Return the failing checks of an accepted payload, within the budget of a render."""
-    budget = Budget(Limits())
-    return tuple(check for check in checks.get(action, ()) if not check.is_met(payload, budget))
+def find_messages(
+    checks: Checks,
+    action: str,
+    payload: Mapping[str, Any],
+    arguments: Mapping[str, Any] = MappingProxyType({}),
+    *,
+    only_unmet: bool = True,
+) -> list[tuple[str, str]]:
+    """Return field and message of each unmet check, or of all, within the budget of a render."""
+    budget, scope = Budget(Limits()), {**arguments, "payload": payload}
+    messages = []
+    for check in checks.get(action, ()):
+        items = _evaluate(check["items"], scope, budget)
+        for item in items if isinstance(items, list) else [None]:
+            names = {**scope, "item": item}
+            if not (only_unmet and _evaluate(check["holds"], names, budget)):
+                field, says = (_evaluate(check[key], names, budget) for key in ("field", "says"))
+                messages.append((str(field or ""), str(says or "")))
+    return messages
+
+
+def _evaluate(expression: Expression, scope: Mapping[str, Any], budget: Budget) -> Any:
+    try:
+        return expression.evaluate(scope, budget)
+    except CallError:  # a check that cannot be evaluated is unmet
+        return None

@@ -60,6 +60,9 @@ class SidecarExample(SidecarPart):
 class ActionCheck(SidecarPart):
     """A condition on the payload of an action, and the message for users if it is not met."""
 
+    items: str = Field(
+        default="", description="a list of the arguments; field and says then read its item, too"
+    )
     field: str = Field(default="", description="the field of the payload whose control shows it")
     holds: str = Field(description="an expression over payload that must hold")
     says: str = Field(description="what the user reads where it does not")

@@ -429,7 +429,8 @@ class Renderer:
         acts = any(note.is_bound for note in actions.values())
         is_interactive = has_actions(drawing.tree, drawing.json)
         local = encoded = mapped = b""
-        if acts or sidecar.state or any(part.is_live for part in sidecar.feeds):
+        has_items = any(check.items for note in actions.values() for check in note.checks)
+        if acts or has_items or sidecar.state or any(part.is_live for part in sidecar.feeds):
             valid = drawing.arguments if drawing.valid is None else drawing.valid
             ids = drawing.arguments.keys() & set(sidecar.ids)
             valid = {**valid, **{name: drawing.arguments[name] for name in ids}}

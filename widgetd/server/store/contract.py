@@ -93,8 +93,7 @@ class StoredRender:
         feed: `_meta["widgetd/feed"]`, as JSON. Empty if the caller sent all arguments.
         local: The local state and its actions, as `LocalMark` types it, as JSON. Empty for a widget
             without state.
-        arguments: The drawn arguments, as JSON. Empty if the server never redraws the widget by
-            itself.
+        arguments: The drawn arguments, as JSON. Empty if the server needs them for nothing.
         mapped: The arguments behind its actions and their questions, as JSON. An entry holds the
             first of the versions with the same arguments. The newest is the last.
         has_actions: Whether the user can act in it.

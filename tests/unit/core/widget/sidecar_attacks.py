@@ -14,7 +14,7 @@ from typing import Any, Final
 from tests.support.limits import try_each
 from tests.support.widgets import build_widget
 from widgetd.base.errors import WidgetError
-from widgetd.core.widget.action_checks import find_unmet
+from widgetd.core.widget.action_checks import find_messages
 
 COSTLY: Final = "range(30000)|map('string')|join|length"
 """An expression that takes about a third of what one render may spend."""
@@ -64,7 +64,7 @@ def attacked(sidecar: str) -> None:
     except WidgetError:
         return
     widget.summary.facts(widget.call(ARGUMENTS).arguments, "")
-    find_unmet(widget.checks, "go", {})
+    find_messages(widget.checks, "go", {})
 
 
 def main() -> None:

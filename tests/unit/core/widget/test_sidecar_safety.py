@@ -9,7 +9,7 @@ from tests.support.widgets import build_widget
 from tests.unit.core.widget import sidecar_attacks
 from widgetd.base.errors import WidgetError
 from widgetd.base.files.source import Source
-from widgetd.core.widget.action_checks import find_unmet
+from widgetd.core.widget.action_checks import find_messages
 from widgetd.core.widget.limits import LIMITS
 from widgetd.core.widget.sidecar import read_sidecar
 
@@ -42,8 +42,8 @@ def test_checks_share_one_budget_and_fail_beyond_it() -> None:
     check = f'[[actions.go.checks]]\nholds = "{COSTLY}"\nsays = "No."\n'
     widget = build_widget(sidecar='[actions.go]\ndescription = "Go."\n' + 9 * check)
 
-    assert 0 < len(find_unmet(widget.checks, "go", {})) < 9
-    assert find_unmet(widget.checks, "go", {})[-1] is widget.checks["go"][-1]
+    assert 0 < len(find_messages(widget.checks, "go", {})) < 9
+    assert find_messages(widget.checks, "go", {})[-1] == ("", "No.")
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from mcp.client.extension import advertise
 from mcp_types import CallToolResult, TextContent
 
 from tests.support.form import ARGUMENTS, GIVEN, act, order
-from tests.support.widgets import build_widget, greeting, snapshot_of
+from tests.support.widgets import build_widget, bundled_widgets, greeting, snapshot_of
 from widgetd.server.access.principal import UI_EXTENSION
 from widgetd.server.catalog.registry import Registry
 from widgetd.server.mcp import sdk
@@ -258,6 +258,33 @@ async def test_payload_must_pass_its_authors_checks(
         assert text_blocks(answer) == [
             "[W2404] payload.size: There are four of these. (correct this and call again)"
         ]
+
+
+@pytest.mark.parametrize(
+    ("sent", "says"),
+    [
+        ("12", "Write at least 6 characters."),
+        ("call me", "Give an email address, as name@example.org."),
+    ],
+)
+async def test_field_of_a_call_is_checked_by_its_own_rules(
+    store: Store, sent: str, says: str
+) -> None:
+    [form] = [widget for widget in bundled_widgets() if widget.tool == "lead_form"]
+    phone = {"name": "phone", "label": "Phone", "pattern": "[0-9 ]*", "minLength": 6}
+    wording = {"says": "Digits, please."}
+    mail = {"name": "mail", "label": "Email", "kind": "email", "minLength": 6}
+    async with Client(sdk.lowlevel_of(build(Registry(snapshot_of(form)), store).mcp)) as client:
+        for field, text in (({**phone, **wording}, wording["says"]), (mail, says)):
+            arguments = {"formId": "f", "title": "Call", "fields": [field]}
+            render_id = id_of(await client.call_tool("lead_form", arguments))
+            payload = {"formId": "f", "lead": {field["name"]: sent}}
+            answer = await client.call_tool(
+                "widget_action",
+                {"render_id": render_id, "action": "lead.submit", "payload": payload},
+            )
+            errors = {f"lead.{field['name']}": [text]}
+            assert answer.structured_content == {"status": "invalid", "validationErrors": errors}
 
 
 async def test_payload_impossible_for_a_control_is_refused(client: Client, server: Server) -> None:

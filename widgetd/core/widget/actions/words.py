@@ -11,6 +11,8 @@ from widgetd.core.widget.components.tree import iterate_components
 _LABEL_CHARS = 40
 _ACTION_KEYS = ("onClickAction", "onSubmitAction", "action")
 
+_SPACES = str.maketrans("_-", "  ")
+
 
 def describe_action(tree: Mapping[str, Any], action: TreeAction, payload: Mapping[str, Any]) -> str:
     """Return `“Label” with Field value, Field value`: the button and the input.
@@ -29,7 +31,7 @@ def describe_action(tree: Mapping[str, Any], action: TreeAction, payload: Mappin
         elif "name" in part and part.get("label"):
             labels.setdefault(str(part["name"]), str(part["label"]))
     fields = ", ".join(
-        f"{labels.get(name) or _spell_name(name)} {value}"
+        (labels.get(name) or name.rpartition(".")[2].translate(_SPACES).capitalize()) + f" {value}"
         for name, value in _list_fields(payload)
         if name in names
     )
@@ -64,8 +66,3 @@ def _list_fields(value: object, name: str = "") -> Iterator[tuple[str, str]]:
         yield name, "yes"
     elif value not in ("", None, False):
         yield name, str(value)
-
-
-def _spell_name(name: str) -> str:
-    """Return a field's name as a word: `contact.first_name` is `First name`."""
-    return name.rpartition(".")[2].replace("_", " ").replace("-", " ").capitalize()

@@ -20,7 +20,7 @@ import orjson
 from widgetd.base.errors import CallError
 from widgetd.base.text_search import nearest
 from widgetd.core.schema.phrase import join_alternatives
-from widgetd.core.widget.action_checks import find_unmet
+from widgetd.core.widget.action_checks import Checks, find_messages
 from widgetd.core.widget.actions import TreeAction, find_tree_actions
 from widgetd.core.widget.actions.tree_actions import to_object
 from widgetd.core.widget.actions.user_input import password_paths
@@ -76,7 +76,8 @@ async def widget_action(context: ToolContext[None], arguments: Mapping[str, Any]
         render = await context.rendering.compute_state(render, widget, state)
     tree = orjson.loads(render.tree)
     offered = _find_offered_action(find_tree_actions(tree), arguments["action"])
-    payload = _accept_payload(widget, offered, arguments["payload"])
+    drawn_from = orjson.loads(render.arguments or b"{}")
+    payload = _accept_payload(widget, offered, arguments["payload"], drawn_from)
     if isinstance(payload, Result):
         return payload
     if offered.type in (ALLOW, DENY) and not render.tool:
@@ -146,9 +147,13 @@ async def _find_earlier(context: ToolContext[None], arguments: Mapping[str, Any]
 
 
 def _accept_payload(
-    widget: Widget | None, offered: TreeAction, sent: Mapping[str, Any]
+    widget: Widget | None,
+    offered: TreeAction,
+    sent: Mapping[str, Any],
+    arguments: Mapping[str, Any],
 ) -> dict[str, Any] | Result:
     sensitive = () if widget is None else widget.definition.sidecar.sensitive
+    checks: Checks = {} if widget is None else widget.checks
     try:
         payload = offered.accept(sent, sensitive)
     except CallError as error:
@@ -158,20 +163,20 @@ def _accept_payload(
             for trigger in offered.triggers
             for field in trigger.sent_fields
         }
-        checks = () if widget is None else widget.checks.get(offered.type, ())
-        texts |= {check.field: check.says for check in checks if check.field in texts}
+        messages = find_messages(checks, offered.type, sent, arguments, only_unmet=False)
+        texts |= {field: says for field, says in messages if says and field in texts}
         problems = (
             (wrong.path, texts.get(wrong.path) or f"expected {wrong.expected}, got {wrong.got}")
             for wrong in error.invalid_arguments
         )
         return error_result(error, _invalid(problems))
-    failed = () if widget is None else find_unmet(widget.checks, offered.type, payload)
+    failed = find_messages(checks, offered.type, payload, arguments)
     if not failed:
         return payload
-    same = len({check.field for check in failed}) == 1
-    place = f"payload.{failed[0].field}".rstrip(".") if same else "payload"
-    refused = CallError("W2404", " ".join(check.says for check in failed), path=place)
-    return error_result(refused, _invalid((check.field, check.says) for check in failed))
+    fields = {field for field, _ in failed}
+    place = f"payload.{failed[0][0]}".rstrip(".") if len(fields) == 1 else "payload"
+    refused = CallError("W2404", " ".join(says for _, says in failed), path=place)
+    return error_result(refused, _invalid(failed))
 
 
 def _action_runner(context: ToolContext[None]) -> ActionRunner:

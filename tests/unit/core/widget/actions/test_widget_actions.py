@@ -10,8 +10,9 @@ import pytest
 
 from tests.support.form import order
 from tests.support.widgets import build_widget, bundled_widgets
+from widgetd.base.errors import CallError
 from widgetd.core.schema.validator import compile_schema
-from widgetd.core.widget.action_checks import find_unmet
+from widgetd.core.widget.action_checks import find_messages
 from widgetd.core.widget.actions import find_tree_actions, find_widget_actions, has_actions
 from widgetd.core.widget.actions.widget_actions import TemplateAction, find_template_actions
 from widgetd.core.widget.actions.words import describe_action
@@ -219,4 +220,42 @@ def test_choice_form_has_its_minimum_and_maximum(ticked: tuple[str, ...], says: 
         {**fixed, "choice": {one["id"]: one["id"] in ticked for one in choices}}
     )
 
-    assert [one.says for one in find_unmet(form.checks, "choice.submit", payload)] == says
+    assert [text for _, text in find_messages(form.checks, "choice.submit", payload)] == says
+
+
+@pytest.mark.parametrize(
+    ("field", "sent", "says"),
+    [
+        ({"minLength": 2, "maxLength": 3}, "a", "Write at least 2 characters."),
+        ({"minLength": 2, "maxLength": 3}, "abcd", "Write at most 3 characters."),
+        ({"minLength": 2, "maxLength": 3}, "abc", ""),
+        ({"minLength": 2}, "", ""),
+        ({"minLength": 2, "says": "As NF 218."}, "a", "As NF 218."),
+        ({"kind": "number", "min": 1, "max": 8}, 0, "Give at least 1."),
+        ({"kind": "number", "min": 1, "max": 8}, 9, "Give at most 8."),
+        ({"kind": "number", "min": 1, "max": 8}, 8, ""),
+        ({"kind": "number", "min": 1, "says": "Bring somebody."}, 0, "Bring somebody."),
+    ],
+)
+def test_lead_form_checks_each_field_as_its_call_says(
+    field: dict[str, Any], sent: object, says: str
+) -> None:
+    [form] = [widget for widget in WIDGETS if widget.tool == "lead_form"]
+    render = form.call({"title": "Visit", "fields": [{"name": "x", "label": "X", **field}]})
+    offered = find_tree_actions(render.tree)["lead.submit"]
+
+    payload = offered.accept({**offered.triggers[0].payload, "lead": {"x": sent}})
+    messages = find_messages(form.checks, "lead.submit", payload, render.arguments)
+
+    assert messages == ([("lead.x", says)] if says else [])
+
+
+def test_payment_form_demands_a_second_step_where_its_call_does() -> None:
+    [form] = [widget for widget in WIDGETS if widget.tool == "payment_form"]
+    arguments = {"payee": "Choir", "amount": 15, "currency": "GBP", "confirm": True}
+    offered = find_tree_actions(form.call(arguments).tree)["payment.start"]
+    fixed = offered.triggers[0].payload
+
+    with pytest.raises(CallError, match="confirmed"):
+        offered.accept({**fixed, "payment": {"method": "card", "confirmed": False}})
+    assert offered.accept({**fixed, "payment": {"method": "card", "confirmed": True}})
