@@ -413,8 +413,9 @@ async def run_tests(files: Mapping[str, bytes], owner: str, report: Report) -> N
                 with anyio.move_on_after(LIMITS.tests_s):
                     async for chunk in stdout:
                         output = (output + chunk)[-LIMITS.test_output_bytes :]
-                        for done, total in PROGRESS_LINE.findall(chunk.decode(errors="replace")):
-                            await report(int(done), int(total), "tests")
+                        for line in chunk.decode(errors="replace").splitlines(keepends=True):
+                            if row := PROGRESS_LINE.fullmatch(line):
+                                await report(int(row[1]), int(row[2]), "tests")
                     code = await process.wait()
             finally:
                 # With any browser started by it.

@@ -287,7 +287,7 @@ def test_obstacle_in_place_of_the_crash_journal_is_replaced_if_possible(
         use(state, "Again")
 
     # Each use is another process; nothing is moved into a folder's place, at either.
-    expected = {"folder": ["state.failed"] * 2, "large": [], "rubbish": []}
+    expected = {"full_folder": ["state.failed"] * 2, "large": [], "rubbish": []}
     assert events.names() == expected.get(kind.__name__, ["state.failed", "state.recovered"])
 
 
