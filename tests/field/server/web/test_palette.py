@@ -168,6 +168,7 @@ async def test_view_follows_forced_colors_and_more_contrast_of_the_system() -> N
         await page.evaluate(mark + "'background: Highlight' }))")
         for media in settings:
             await page.emulate_media(**media)
+            await page.evaluate("document.getAnimations().forEach(running => running.finish())")
             read.append(await page.evaluate(READ))
 
     own, more, forced = read
