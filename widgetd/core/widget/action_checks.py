@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from widgetd.base.errors import CallError
 from widgetd.base.limits import Limits
 from widgetd.core import template as templates
-from widgetd.core.schema.json_values import error_at, pointer
+from widgetd.core.schema.json_values import error_at, pointer, to_json
 from widgetd.core.template.budget import Budget
 from widgetd.core.widget.expressions import errors_at
 from widgetd.core.widget.sidecar import Sidecar
@@ -32,7 +31,7 @@ def compile_checks(sidecar: Sidecar, *, limits: Limits) -> Checks:
     checks: dict[str, tuple[Mapping[str, Expression], ...]] = {}
     for name, note in sidecar.actions.items():
         for index, part in enumerate(note.checks):
-            texts = {"field": json.dumps(part.field), "says": json.dumps(part.says)}
+            texts = {"field": to_json(part.field).decode(), "says": to_json(part.says).decode()}
             texts = dict(part) if part.items else {**dict(part), "items": "[none]", **texts}
             check: dict[str, Expression] = {}
             for key, text in texts.items():

@@ -77,3 +77,8 @@ def test_dots_in_a_text_are_no_parts_of_a_key() -> None:
     text = 'description = "' + "a." * 100 + '"\ntags = ["' + "a." * 100 + '"]'
 
     assert read_sidecar(Source.of("a.widget.toml", text.encode())).tags == ("a." * 100,)
+
+
+def test_message_of_a_check_may_have_any_character() -> None:
+    check = '[actions.go]\ndescription = "Go."\n[[actions.go.checks]]\nholds = "false"\nsays = "😀"'
+    assert find_messages(build_widget(sidecar=check).checks, "go", {}) == [("", "😀")]
