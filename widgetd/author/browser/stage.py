@@ -251,15 +251,15 @@ class Stage:
     async def screen(self) -> str:
         return await self.page.aria_snapshot(mode="ai")
 
-    async def pay(self) -> None:
+    async def charge_picture(self) -> None:
         await self.charge(self.caller.principal.name, self.limits.picture_cost)
 
     async def page_picture(self) -> bytes:
-        await self.pay()
+        await self.charge_picture()
         return await self.page.screenshot(full_page=True)
 
     async def picture(self, target: Target = NOWHERE) -> bytes:
-        await self.pay()
+        await self.charge_picture()
         located = await self.find(target) if target else self.page.locator("iframe")
         timeout = self.left_ms
         return await located.screenshot(animations="disabled", caret="hide", timeout=timeout)

@@ -28,7 +28,7 @@ from widgetd.core.widget.definition import define
 from widgetd.core.widget.sidecar import SUFFIX
 from widgetd.core.widget.theme import THEME_FILE
 from widgetd.core.widget.widget import Widget
-from widgetd.server.catalog.deletion import MissingFiles
+from widgetd.server.catalog.deletion import MissingFiles, exists
 from widgetd.server.catalog.entries import broken_entry, key_of, load_entry
 from widgetd.server.catalog.loader import (
     SERVED_SUFFIXES,
@@ -205,11 +205,11 @@ class Catalog:
 
         They become known, so the same grace applies as to files that vanish later.
         """
-        scanned, sources = self._scan, self._scan.sources
+        sources = self._scan.sources
         missing = {
             path: key
             for path, key in versions.list_missing(sources).items()
-            if path not in scanned.faults and path not in scanned.unsettled
+            if not exists(self._scan, path)
         }
         if missing:
             # A file that was moved is not missing.
@@ -225,15 +225,10 @@ class Catalog:
         return self._current.entries
 
     def _list_moved(self, changes: Changes) -> Iterator[str]:
-        scanned = self._scan
         for entry in changes.values():
             if entry and entry.widget and not entry.fault:
-                for path in self._current.claims.get(entry.widget.tool, ()):
-                    if not any(
-                        path in paths
-                        for paths in (scanned.sources, scanned.faults, scanned.unsettled)
-                    ):
-                        yield path
+                owners = self._current.claims.get(entry.widget.tool, ())
+                yield from (path for path in owners if not exists(self._scan, path))
 
     def _revive(self, changes: Changes) -> Iterator[tuple[str, Entry]]:
         """Yield entries with the last good widget of an earlier process.

@@ -86,9 +86,7 @@ class MissingFiles:
         compared = key_set(expected), key_set(scan.sources)
         if compared != self._compared:
             self._compared, self._lacking = compared, list_missing(expected, scan.sources)
-        # An unreadable file, or a file being written, exists.
-        existing = (scan.faults, scan.unsettled)
-        return [path for path in self._lacking if not any(path in paths for paths in existing)]
+        return [path for path in self._lacking if not exists(scan, path)]
 
     def _doubt_absence(self, scan: Scan, absent: Collection[str], *, deleted: bool) -> None:
         was, root = self._root, scan.root
@@ -123,6 +121,11 @@ class MissingFiles:
             return None
         served = f"put the files back; they are served for {LIMITS.empty_grace_s:.0f} s"
         return _degradation(self._doubt, f"{served}, or until widgetd gets SIGHUP")
+
+
+def exists(scan: Scan, path: str) -> bool:
+    """Return whether there is a file, even if it is unreadable or being written."""
+    return path in scan.sources or path in scan.faults or path in scan.unsettled
 
 
 def _degradation(problem: str, advice: str) -> Finding:

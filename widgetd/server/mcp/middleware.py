@@ -28,6 +28,8 @@ from widgetd.server.access.principal import (
     ClientInfo,
     Principal,
     Profile,
+    Report,
+    report_nothing,
 )
 from widgetd.server.mcp import sdk
 from widgetd.server.mcp.handlers import CALLS, LISTS
@@ -61,8 +63,8 @@ def middleware_of(server: Server, root: Root) -> sdk.Middleware:
         connection = sdk.connection_of(context.session)
         client = sdk.client_info(connection)
         profile = None if request is None else _profile_of(request)
-        caller = caller_of(server, root, user, client, context.meta or {}, profile=profile)
-        caller = replace(caller, report=context.session.report_progress)
+        report, meta = context.session.report_progress, context.meta or {}
+        caller = caller_of(server, root, user, client, meta, profile=profile, report=report)
 
         async def answer(admitted: Caller) -> Any:
             if not server.standalone or method not in LISTS:
@@ -108,6 +110,7 @@ def caller_of(
     meta: Mapping[str, Any],
     *,
     profile: Profile | None = None,
+    report: Report = report_nothing,
 ) -> Caller:
     """Return the caller of a message. `user` is the HTTP layer's authentication result."""
     principal = principal_of(user, server.options.anonymous)
@@ -120,6 +123,7 @@ def caller_of(
         prefix=root.prefix,
         profile=profile,
         outer=CALLER.get(None),
+        report=report,
     )
 
 

@@ -240,7 +240,7 @@ async def expect_accessible(stage: Stage) -> None:
     """Expect no violation that axe finds, and nothing wider than the frame."""
     await stage.settle()
     frame = stage.inner_frame
-    await stage.pay()
+    await stage.charge_picture()
     violations = await axe.find_violations(frame, code="W4203")
     if violations:
         listed = [f"{row['rule']} at {row['element'][:160]}" for row in violations]

@@ -76,8 +76,7 @@ async def widget_action(context: ToolContext[None], arguments: Mapping[str, Any]
         render = await context.rendering.compute_state(render, widget, state)
     tree = orjson.loads(render.tree)
     offered = _find_offered_action(find_tree_actions(tree), arguments["action"])
-    drawn_from = orjson.loads(render.arguments or b"{}")
-    payload = _accept_payload(widget, offered, arguments["payload"], drawn_from)
+    payload = _accept_payload(widget, offered, arguments["payload"], render)
     if isinstance(payload, Result):
         return payload
     if offered.type in (ALLOW, DENY) and not render.tool:
@@ -150,10 +149,11 @@ def _accept_payload(
     widget: Widget | None,
     offered: TreeAction,
     sent: Mapping[str, Any],
-    arguments: Mapping[str, Any],
+    render: StoredRender,
 ) -> dict[str, Any] | Result:
     sensitive = () if widget is None else widget.definition.sidecar.sensitive
     checks: Checks = {} if widget is None else widget.checks
+    arguments = orjson.loads(render.arguments or b"{}") if offered.type in checks else {}
     try:
         payload = offered.accept(sent, sensitive)
     except CallError as error:
