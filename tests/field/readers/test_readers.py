@@ -15,6 +15,7 @@ from agents.run_context import RunContextWrapper
 
 from tests.field.server.web.browsing import needs_browser
 from tests.support.daemons import serving
+from tests.support.patience import PATIENCE_S
 from tests.support.widgets import greeting, widget_file
 from widgetd.author.guide.guide import ORDER
 
@@ -64,7 +65,9 @@ async def test_inspector_lists_and_reads_the_guide_and_receives_a_picture(url: s
 async def test_openai_agents_lists_and_reads_the_guide_and_shows_a_picture_to_the_model(
     url: str,
 ) -> None:
-    async with MCPServerStreamableHttp({"url": url}) as server:
+    # A first picture waits for a browser to start, longer than the agent's own 5 s.
+    patient = MCPServerStreamableHttp({"url": url}, client_session_timeout_seconds=PATIENCE_S)
+    async with patient as server:
         listed = await server.list_resources()
         read = await server.read_resource("widgetd://guide/start")
         [tool] = [one for one in await server.list_tools() if one.name == "take_picture"]

@@ -96,7 +96,8 @@ class _ShownProgress:
         self._progress.advance()
 
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
-        self.is_interrupted = isinstance(excinfo.value, KeyboardInterrupt)
+        # pytest's own ends, such as after errors of collection, are subclasses.
+        self.is_interrupted = excinfo.type is KeyboardInterrupt
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self) -> None:
