@@ -1,4 +1,6 @@
-"""Costs of the worst files and callers: `python -m benchmarks.limits` prints them.
+"""Costs of the worst callers and files: `python -m benchmarks.limits` prints them.
+
+Of what all callers share, the first table prints the part that one caller can take.
 
 Every attack of the tests is made a few times; of each its quickest run counts, and of each
 kind the costliest attack is printed. Processor time, because a busy machine takes nobody
@@ -12,11 +14,12 @@ import json
 import os
 import resource
 import signal
+import subprocess
 import sys
 import time
 import tracemalloc
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -26,9 +29,13 @@ from typing import Any
 import anyio
 from hypothesis import Phase, given, seed, settings
 
+from tests.system.server.mcp.test_access import call
+from tests.system.server.mcp.test_shares import BOB
 from tests.system.upstreams.hostile import MISBEHAVIORS, Misbehavior, Way, hostile
 from tests.system.upstreams.servers import raw, toml, upstreams_of, wait_until_settled
+from tests.system.wings.test_waits import CONNECTIONS, WAITING, served_to_two, waiting
 from tests.unit import hostile_texts
+from tests.unit.base.test_processes import try_to_hold
 from tests.unit.core.schema import test_schema_safety as of_schemas
 from tests.unit.core.template import jsx_attacks, matrix
 from tests.unit.core.template import test_prices as of_prices
@@ -37,6 +44,7 @@ from tests.unit.core.widget import test_jmespath as of_expressions
 from tests.unit.upstreams.feed_attacks import ATTACKS, FeedAttack
 from widgetd.base.errors import CallError, WidgetError
 from widgetd.base.limits import Limits
+from widgetd.base.processes import LIMITS, ProcessGate
 from widgetd.core.schema.validator import Schema, compile_schema
 from widgetd.core.template import compile_template
 from widgetd.core.template.jsx import View
@@ -53,6 +61,16 @@ QUICK_MS = 2
 # Near a bar, a collection of garbage may decide.
 LONG_MS = 25
 DEEP = 60
+
+FILL = """
+held = []
+try:
+    while True:
+        held.append(b"x" * 2**20)
+except MemoryError:
+    print(len(held), end="")
+"""
+"""Takes all memory that it can, and prints the megabytes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -285,8 +303,71 @@ def _union(keyword: str, count: int) -> Iterator[tuple[Schema, Any]]:
         yield compile_schema(root), value
 
 
+async def crowd(kind: str) -> tuple[int, float, float]:
+    """Let one token wait at each connection of a daemon, and time another token's calls.
+
+    Args:
+        kind: A key of `WAITING`.
+
+    Returns:
+        The connections that the daemon has, and the slowest call in milliseconds: beside those
+        that wait, and before.
+    """
+    with TemporaryDirectory() as at:
+        async with served_to_two(Path(at)) as (url, render):
+            alone_ms = await _slowest_ms(url)
+            async with waiting(url, WAITING[kind](render)):
+                beside_ms = await _slowest_ms(url)
+    return CONNECTIONS, beside_ms, alone_ms
+
+
+async def _slowest_ms(url: str) -> float:
+    await call(url, BOB, "open", who="Bob")
+    slowest_s = 0.0
+    for _ in range(RUNS * 4):
+        started = time.perf_counter()
+        answer = await call(url, BOB, "open", who="Bob")
+        slowest_s = max(slowest_s, time.perf_counter() - started)
+        assert not answer.get("isError"), answer
+    return slowest_s * 1000
+
+
+def child_of_the_parser(program: str) -> str:
+    """Run a program within the kernel's limits of the parser, and return what it prints."""
+    limited = f"from widgetd.base.processes import *; limit_resources(LIMITS['parser'])\n{program}"
+    command = [sys.executable, "-c", limited]
+    return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False).stdout
+
+
+def print_callers() -> None:
+    """Print what one caller can take of what all callers share."""
+    print("| one caller takes | asked | got | bar |")
+    print("|---|---|---|---|")
+    for kind, limits in LIMITS.items():
+        gate, asked = ProcessGate(), limits.most * 4
+        with ExitStack() as held:
+            got = sum(try_to_hold(held, gate, kind, "ann") for _ in range(asked))
+        print(f"| processes ({kind}) | {asked} | {got} | {limits.share or limits.most} |")
+    for waits in WAITING:
+        asked, beside_ms, alone_ms = anyio.run(crowd, waits)
+        cost = f"another's slowest call: {beside_ms:.0f} ms, {alone_ms:.0f} ms before"
+        print(
+            f"| connections ({waits}) | {asked} | {asked // 2} ({cost}) | {asked // 2} |",
+            flush=True,
+        )
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    child_of_the_parser("while True: pass")
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    print(f"| processor seconds (parser) | ∞ | {cpu_s:.1f} | {LIMITS['parser'].cpu_s + 1} |")
+    mb = child_of_the_parser(FILL)
+    print(f"| megabytes (parser) | ∞ | {mb} | {LIMITS['parser'].memory_bytes >> 20} |", flush=True)
+
+
 def main() -> None:
-    """Print the table."""
+    """Print the tables."""
+    print_callers()
+    print()
     never = ["{% if false %}" + bomb + "{% endif %}" for bomb in of_templates.BOMBS]
     print("| | number | worst, ms | bar | worst, MB | bar |")
     print("|---|---|---|---|---|---|")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -65,42 +65,54 @@ def test_every_stream_and_waiting_tool_is_in_the_table() -> None:
     assert {row.name for row in ROWS if row.waits and row.scope != "write"} <= WAITING.keys()
 
 
+@asynccontextmanager
+async def served_to_two(at: Path) -> AsyncIterator[tuple[str, str]]:
+    """Serve a widget to Ann and Bob, and yield the address of MCP and a render of Ann's."""
+    widgets, tokens = at / "widgets", at / "tokens"
+    widgets.mkdir()
+    (widgets / "Open.widget").write_text(widget_file("Open", template=ACTING))
+    tokens.write_text(TOKENS)
+    async with serving(widgets, gallery=True, token_file=tokens, connections=CONNECTIONS) as url:
+        rendered = await call(url, ANN, "open", who="Ada")
+        yield url, rendered["_meta"]["widgetd/render"]["id"]
+
+
+@asynccontextmanager
+async def waiting(url: str, request: Mapping[str, Any]) -> AsyncIterator[None]:
+    """Send Ann's request once per connection of the daemon, and run until half are refused."""
+    refused = anyio.Semaphore(0)
+
+    async def wait() -> None:
+        async with http.stream(**request) as answer:
+            text = ""
+            async for part in answer.aiter_text():
+                text += part
+                if "W2202" in text:
+                    refused.release()
+
+    async with (
+        httpx2.AsyncClient(
+            base_url=url.removesuffix("/mcp"),
+            headers={"authorization": f"Bearer {ANN}"},
+            timeout=PATIENCE_S,
+            # Idle connections would hold places, too.
+            limits=httpx2.Limits(max_keepalive_connections=0),
+        ) as http,
+        anyio.create_task_group() as tasks,
+    ):
+        for _ in range(CONNECTIONS):
+            tasks.start_soon(wait)
+        with anyio.fail_after(PATIENCE_S):
+            for _ in range(CONNECTIONS // 2):
+                await refused.acquire()
+        yield
+        tasks.cancel_scope.cancel()
+
+
 @pytest.mark.parametrize("kind", WAITING)
 async def test_token_at_its_limit_of_waits_leaves_calls_to_others(
     tmp_path: Path, kind: str
 ) -> None:
-    widgets, tokens = tmp_path / "widgets", tmp_path / "tokens"
-    widgets.mkdir()
-    (widgets / "Open.widget").write_text(widget_file("Open", template=ACTING))
-    tokens.write_text(TOKENS)
-    daemon = serving(widgets, gallery=True, token_file=tokens, connections=CONNECTIONS)
-    async with daemon as url, AsyncExitStack() as stack:
-        rendered = await call(url, ANN, "open", who="Ada")
-        request = WAITING[kind](rendered["_meta"]["widgetd/render"]["id"])
-        http = await stack.enter_async_context(
-            httpx2.AsyncClient(
-                base_url=url.removesuffix("/mcp"),
-                headers={"authorization": f"Bearer {ANN}"},
-                timeout=PATIENCE_S,
-                # Idle connections would hold places, too.
-                limits=httpx2.Limits(max_keepalive_connections=0),
-            )
-        )
-        refused = anyio.Semaphore(0)
-
-        async def wait() -> None:
-            async with http.stream(**request) as answer:
-                text = ""
-                async for part in answer.aiter_text():
-                    text += part
-                    if "W2202" in text:
-                        refused.release()
-
-        async with anyio.create_task_group() as tasks:
-            for _ in range(CONNECTIONS):
-                tasks.start_soon(wait)
-            with anyio.fail_after(PATIENCE_S):
-                for _ in range(CONNECTIONS // 2):
-                    await refused.acquire()
-                assert not (await call(url, BOB, "open", who="Bob")).get("isError")
-            tasks.cancel_scope.cancel()
+    async with served_to_two(tmp_path) as (url, render), waiting(url, WAITING[kind](render)):
+        with anyio.fail_after(PATIENCE_S):
+            assert not (await call(url, BOB, "open", who="Bob")).get("isError")
