@@ -141,10 +141,8 @@ def _check_spaces(part: Mapping[str, Any]) -> Iterator[Problem]:
         space = part.get(name)
         for units in space.values() if isinstance(space, Mapping) else [space]:
             if isinstance(units, int | float) and units >= _MOST_UNITS:
-                px = units * _UNIT_PX
-                problem = (
-                    f"'{name}' of '{part.get('type')}' is {units:g} units, which are {px:g} px"
-                )
+                size = f"{units:g} units, which are {units * _UNIT_PX:g} px"
+                problem = f"'{name}' of '{part.get('type')}' is {size}"
                 yield "W1330", problem, f"write {units / _UNIT_PX:g} for {units:g} px"
 
 

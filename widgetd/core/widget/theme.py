@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from pathlib import Path
 from types import MappingProxyType
@@ -31,8 +31,9 @@ THEME_FILE = "theme.toml"
 
 MODES = ("light", "dark")
 
-_BACKGROUND, _TEXT = "--color-background-primary", "--color-text-primary"
-_ACCENT, _ON_ACCENT = "--color-background-inverse", "--color-text-inverse"
+_AREA = "--color-background-"
+_BACKGROUND, _TEXT = f"{_AREA}primary", "--color-text-primary"
+_ACCENT, _ON_ACCENT = f"{_AREA}inverse", "--color-text-inverse"
 _COLORS = MappingProxyType(
     {
         "background": (_BACKGROUND,),
@@ -105,18 +106,24 @@ def _check_contrast(
     """Yield each text with too little contrast, and the nearest readable color (W1417)."""
     for mode, colors in variables.items():
         for name, text in colors.items():
-            behind = colors.get(_ACCENT if name == _ON_ACCENT else _BACKGROUND)
-            if behind is None or not name.startswith("--color-text"):
+            # What pages lay behind a text.
+            kind = name.removeprefix("--color-text-")
+            kinds = ["primary", "secondary", "tertiary"] * (name != _ON_ACCENT) + [kind]
+            areas = [colors[area] for kind in kinds if (area := _AREA + kind) in colors]
+            if kind == name or not areas:
                 continue
+            behind = min(areas, key=partial(contrast, text))
             ratio = contrast(text, behind)
             if ratio < LEAST_CONTRAST["text"]:
                 nearest = find_readable(text, behind)
                 on = behind + ", enough for large texts alone" * (ratio >= LEAST_CONTRAST["large"])
-                key = next((key for key, names in _COLORS.items() if name in names), name)
+                keys = [key for key, names in _COLORS.items() if name in names]
+                key = keys[0] if keys else name
+                at = key if keys else f"variables/{name}"
                 yield Finding(
                     code="W1417",
                     path=source.path,
-                    line=find_line(decode(source.content), f"/{mode}/{key}"),
+                    line=find_line(decode(source.content), f"/{mode}/{at}"),
                     problem=f"'{key}' in {mode} has a contrast of {ratio:.1f} : 1 on {on}",
                     advice=f"write {nearest}, which can be read; pages move it by themselves",
                 )

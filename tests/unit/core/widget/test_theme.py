@@ -87,3 +87,30 @@ def test_color_for_large_texts_alone_is_reported_as_such() -> None:
 
     on = "#222, enough for large texts alone"
     assert finding.problem == f"'text' in dark has a contrast of 3.6 : 1 on {on}"
+
+
+@pytest.mark.parametrize("area", ["primary", "secondary", "tertiary", "danger"])
+def test_text_is_compared_with_each_area_that_can_be_behind_it(area: str) -> None:
+    [finding] = read_text(
+        f"""
+        [light.variables]
+        "--color-background-{area}" = "#222"
+        "--color-text-danger" = "#611"
+        """
+    ).findings
+
+    assert finding.line == 4
+    assert finding.problem.endswith("in light has a contrast of 1.3 : 1 on #222")
+
+
+def test_text_is_not_compared_with_the_areas_of_other_kinds() -> None:
+    theme = read_text(
+        """
+        [light.variables]
+        "--color-background-success" = "#222"
+        "--color-background-inverse" = "#222"
+        "--color-text-danger" = "#222"
+        """
+    )
+
+    assert theme.findings == ()

@@ -54,8 +54,7 @@ def output(compiler: Compiler, op: Op) -> Execute:
         content, place = part.operands[0], part.place
         if part.name != "data":
             write = WRITERS[part.name]
-            if compiler.traced:
-                write = _tracing(write, place)
+            write = _tracing(write, place) if compiler.traced else write
             parts.append((data, compiler.expression(content), write, place))
             data = ""
         elif compiler.traced:

@@ -93,9 +93,8 @@ def _draw_image(name: str) -> str:
     if not shapes:
         return ""
     # A grey visible on light and dark, because an image cannot know the page around it.
-    drawn = 'fill="#888"'
-    if name.startswith(PREFIX):
-        drawn = 'fill="none" stroke="#888" stroke-width="2" stroke-linecap="round"'
+    line = 'fill="none" stroke="#888" stroke-width="2" stroke-linecap="round"'
+    drawn = line if name.startswith(PREFIX) else 'fill="#888"'
     inside = "".join(map(_draw_element, shapes))
     svg = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" {drawn}>{inside}</svg>'
     return IMAGE + b64encode(svg.encode()).decode()
