@@ -41,7 +41,9 @@ async def show_a_flight(client: Client) -> None:
     result = await client.call_tool(name, example)
     for block in result.content:
         if block.type == "text":
-            print(f"  content   {block.text.splitlines()[0]}")
+            facts, *_, address = block.text.splitlines()
+            print(f"  content   {facts}")
+            print(f"  address   {address}")
     tree = result.structured_content or {}
     print(f"  widget    {tree['type']} of {', '.join(c['type'] for c in tree['children'])}")
 
