@@ -15,7 +15,6 @@ from mcp_types import BlobResourceContents, ImageContent
 
 from tests.field.pictures.png import size_of
 from tests.field.server.web.browsing import PATIENCE_MS, browsing, needs_browser
-from tests.support.answers import check_answer
 from tests.support.clients import Connection, connect_client
 from tests.support.daemons import serving
 from tests.support.widgets import widget_file
@@ -47,7 +46,7 @@ async def take(client: Connection, **arguments: Any) -> tuple[bytes, dict[str, A
     assert not result.is_error, result.content
     image, _ = result.content
     assert isinstance(image, ImageContent)
-    facts = dict(check_answer("take_picture", result))
+    facts = dict(result.structured_content or {})
     content = b64decode(image.data)
     assert facts["bytes"] == len(content)
     if image.mime_type == "image/png":

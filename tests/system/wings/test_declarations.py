@@ -58,9 +58,6 @@ def title(response: Response) -> str:
         return ui_type
     return ""
 
-
-def best(found: SearchWidgetsAnswer) -> str:
-    return found["items"][0]["name"] if found["total"] else found.get("hint", "")
 """
 
 USED_IN_TYPESCRIPT = """
@@ -71,10 +68,6 @@ export function title(response: Response): string {
     return uiType;
   }
   return "";
-}
-
-export function best(found: SearchWidgetsAnswer): string {
-  return found.total ? found.items[0]!.name : found.hint ?? "";
 }
 """
 

@@ -10,11 +10,13 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, Literal
 
-from widgetd.author.declarations.answers import ANSWERS, Answer, read_answer
 from widgetd.author.declarations.languages import LANGUAGES
 from widgetd.author.declarations.shape import (
     ANY,
+    Field,
+    ListOf,
     Literals,
+    MapOf,
     Named,
     Record,
     Scalar,
@@ -34,7 +36,15 @@ _ENVELOPE = "Meta"
 _FAILED = "Failed"
 """Begins the names of the types of a failed call."""
 
-_COMMON: Mapping[str, Answer] = {
+Notation = Any
+"""A shape as data.
+
+A text names a scalar of JSON Schema, `object` an object of any names. A list has the shape of its
+elements, a set the possible scalars, a tuple the alternatives, an object its fields; a name that
+ends with `?` may be absent. A shape stands for itself.
+"""
+
+_COMMON: Mapping[str, Notation] = {
     "Content": {
         "type": Literals(("text", "resource_link")),
         "text?": "string",
@@ -62,7 +72,7 @@ def declarations(
 
     For each widget it has the arguments of a call, its response and a type guard, and for all of
     them `Response` and `UiType`. For built-in tools, given by their input schemas, it has the
-    arguments and answers.
+    arguments.
     """
     spoken = LANGUAGES[language]
     parts = [spoken.header]
@@ -74,15 +84,10 @@ def declarations(
         parts.append(spoken.alias.format(name, spoken.spell(shape)))
 
     declare(_records(read_document(envelope_schema(), Limits()), _ENVELOPE))
-    declare(_read_answers(_COMMON))
+    declare(_read(_COMMON))
     for tool, schema in builtin.items():
-        own, name = f"{camel(tool)}Arguments", f"{camel(tool)}Answer"
+        own = f"{camel(tool)}Arguments"
         declare({own: Record(own, ()), **_records(read_document(dict(schema), Limits()), own)})
-        answered: dict[str, Record] = {}
-        shape = read_answer(ANSWERS[tool], name, answered)
-        declare(answered)
-        if shape != Named(name):
-            alias(name, shape)
     taken = {_FAILED, *map(camel, builtin)}
     widgets: dict[str, Widget] = {}
     for widget in snapshot.widgets.values():
@@ -96,7 +101,7 @@ def declarations(
         records = _records(widget.schema.document, own)
         arguments = {**records, own: records.get(own, Record(own, ()))}
         declare(arguments)
-        declare(_read_answers(_response(widget, name, arguments)))
+        declare(_read(_response(widget, name, arguments)))
         ui_type = widget.definition.ui_type
         parts.append(spoken.guard.format(name=name, tool=widget.tool, ui_type=ui_type))
     alias("Response", Union(tuple(Named(f"{name}Response") for name in (*widgets, _FAILED))))
@@ -105,11 +110,40 @@ def declarations(
     return spoken.between.join(parts)
 
 
-def _read_answers(answers: Mapping[str, Answer]) -> dict[str, Record]:
+def _read(notations: Mapping[str, Notation]) -> dict[str, Record]:
     records: dict[str, Record] = {}
-    for name, answer in answers.items():
-        read_answer(answer, name, records)
+    for name, notation in notations.items():
+        _shape(notation, name, records)
     return records
+
+
+def _shape(notation: Notation, name: str, records: dict[str, Record]) -> Shape:
+    match notation:
+        case "any":
+            return ANY
+        case "object":
+            return MapOf(ANY)
+        case str():
+            return Scalar(notation)
+        case set():
+            return Literals(tuple(sorted(notation)))
+        case list():
+            return ListOf(_shape(notation[0], f"{name}Item", records))
+        case tuple():
+            return Union(tuple(_shape(variant, name, records) for variant in notation))
+        case dict():
+            fields = tuple(
+                Field(
+                    key.removesuffix("?"),
+                    _shape(value, name + camel(key), records),
+                    required=not key.endswith("?"),
+                )
+                for key, value in notation.items()
+            )
+            records[name] = Record(name, fields)
+            return Named(name)
+    shape: Shape = notation
+    return shape
 
 
 def _records(document: SchemaDocument, name: str) -> dict[str, Record]:
@@ -118,10 +152,10 @@ def _records(document: SchemaDocument, name: str) -> dict[str, Record]:
     return shaper.records
 
 
-def _response(widget: Widget, name: str, arguments: Mapping[str, Record]) -> dict[str, Answer]:
+def _response(widget: Widget, name: str, arguments: Mapping[str, Record]) -> dict[str, Notation]:
     definition = widget.definition
     ui_type, sidecar = {definition.ui_type}, definition.sidecar
-    facts: dict[str, Answer] = {"renderId": "string"}
+    facts: dict[str, Notation] = {"renderId": "string"}
     for path in sidecar.summary_fields:
         facts[path] = _at(arguments, f"{name}Arguments", path.split("."))
     facts |= dict.fromkeys(sidecar.summary_data, "any")
