@@ -334,7 +334,8 @@ async def _slowest_ms(url: str) -> float:
 
 def child_of_the_parser(program: str) -> str:
     """Run a program within the kernel's limits of the parser, and return what it prints."""
-    limited = f"from widgetd.base.processes import *; limit_resources(LIMITS['parser'])\n{program}"
+    limited = "from widgetd.base.processes import LIMITS, limit_resources\n"
+    limited += f"limit_resources(LIMITS['parser'])\n{program}"
     command = [sys.executable, "-c", limited]
     return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False).stdout
 

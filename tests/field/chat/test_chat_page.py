@@ -13,6 +13,7 @@ from tests.field.server.web.browsing import browsing, needs_browser
 from tests.field.server.web.test_accessibility import AXE, violations
 from tests.support.clients import connect_client
 from tests.support.daemons import serving
+from tests.support.examples import SCALE
 from tests.support.form import order_file
 from tests.support.patience import PATIENCE_S
 from tests.support.widgets import widget_file
@@ -132,11 +133,11 @@ async def test_reopened_page_restores_the_thread() -> None:
 
 
 async def test_every_bundled_widget_is_shown_one_after_the_other() -> None:
+    # All with SCALE=2; a third in CI.
     tools = sorted(
         path.stem.lower().replace(" ", "_") for path in bundled_folder().glob("*.widget")
-    )
+    )[:: 1 if SCALE > 1 else 3]
     async with serving(bundled_folder(), chat=True) as url, browsing() as page:
-        page.set_default_timeout(30_000)
         await open_chat(page, url)
         for at, tool in enumerate(tools):
             await say(page, f"show {tool}")
@@ -145,7 +146,7 @@ async def test_every_bundled_widget_is_shown_one_after_the_other() -> None:
         failures = await page.locator("#items .error").all_inner_texts()
 
         assert failures == []
-        assert await page.locator("#items li.widget iframe").count() == len(tools) == 27
+        assert await page.locator("#items li.widget iframe").count() == len(tools) >= 9
 
 
 async def test_the_end_stays_in_view_until_the_reader_scrolls_up() -> None:

@@ -9,6 +9,9 @@ from pathlib import Path
 
 BROWSER_S = 110
 
+PLUGINLESS = {"PYTEST_ADDOPTS": "-p no:langsmith_plugin -p no:hypothesispytest"}
+"""Leaves out plugins of other packages here, which import for longer than most tests run."""
+
 
 def widgetd_test(
     folder: Path, *arguments: str, **environment: str
@@ -16,7 +19,7 @@ def widgetd_test(
     return subprocess.run(
         [sys.executable, "-m", "widgetd", "test", *arguments],
         cwd=folder,
-        env={**os.environ, **environment},
+        env={**os.environ, **PLUGINLESS, **environment},
         capture_output=True,
         text=True,
         timeout=BROWSER_S,
