@@ -34,6 +34,7 @@ from widgetd.core.schema.json_values import (
     join_path,
     size,
     steps,
+    to_json,
 )
 from widgetd.core.schema.keywords import Subschema, list_types
 from widgetd.core.schema.limits import LIMITS, ExplanationBudget
@@ -81,6 +82,7 @@ class Schema:
         self._work = Work(document)
         self._limits = limits
         self._has_defaults = any("default" in part for part in document.subschemas())
+        self._may_hold_defaults: dict[int, bool] = {}
         self._part_validators: dict[int, IsValid | None] = {}
 
     def admits(self, arguments: Json) -> bool:
@@ -161,9 +163,16 @@ class Schema:
         """
         if not self._has_defaults:
             return arguments
-        defaults = _Defaults(self.explainer(LIMITS.defaults_units))
+        defaults = _Defaults(self.explainer(LIMITS.defaults_units), self._may_hold_default)
         filled: dict[str, Json] = defaults.fill([self.document.root], arguments)
         return filled
+
+    def _may_hold_default(self, part: Subschema) -> bool:
+        if id(part) not in self._may_hold_defaults:
+            text = to_json(part)
+            # The second is in the names of all references.
+            self._may_hold_defaults[id(part)] = b'"default"' in text or b'ef"' in text
+        return self._may_hold_defaults[id(part)]
 
     @cached_property
     def smallest(self) -> dict[str, Json] | None:
@@ -203,13 +212,14 @@ class Schema:
 
 
 class _Defaults:
-    def __init__(self, explainer: Explainer) -> None:
+    def __init__(self, explainer: Explainer, may_hold: Callable[[Subschema], bool]) -> None:
         self._explainer = explainer
+        self._may_hold = may_hold
         # A default inside itself through a recursion is filled in once.
         self._active: set[int] = set()
 
     def fill(self, schemas: Sequence[Subschema], value: Json) -> Json:
-        if not isinstance(value, (dict, list)):
+        if not isinstance(value, (dict, list)) or not any(map(self._may_hold, schemas)):
             return value
         parts = self._explainer.collect_applicable(schemas, value)
         if self._explainer.is_exhausted:  # no default is better than another alternative's
@@ -239,7 +249,7 @@ class _Defaults:
                 continue
             if id(part) not in self._active and self._explainer.fits(schema, part["default"]):
                 self._active.add(id(part))
-                filled[name] = self.fill([schema], part["default"])
+                filled[name] = self.fill([schema], copy_json(part["default"]))
                 self._active.discard(id(part))
             return
 

@@ -21,18 +21,21 @@ if TYPE_CHECKING:
 ORIGIN = r"^https?://(\*\.)?[a-z0-9-]+(\.[a-z0-9-]+)*(:[0-9]{1,5})?$"
 """An origin that images may be allowed to come from: `https://*.example.com`."""
 
-_REMOTE = compile_pattern(
-    rb'(?i)"(?:src|favicon)":"\s*(https?://[^/?#"\\\s]{1,253})'
-    rb'|url\(\s*(?:\\")?\'?(https?://[^/?#"\\\s\')]{1,253})',
-)
+_HOST = compile_pattern(rb"s?://[^/?#\"'\\\s)]{1,253}")
 
 
 def find_image_origins(tree: bytes) -> frozenset[str]:
     """Return the origins of the images in a tree's JSON: `{"https://images.example.com"}`."""
-    if b"http" not in tree:
-        return frozenset()
-    origins = (image[1] or image[2] for image in read_tokens(_REMOTE, tree))
-    return frozenset(origin.decode(errors="replace").lower() for origin in origins)
+    before, *parts = tree.lower().split(b"http")  # many times faster than a pattern
+    origins = []
+    for part in parts:
+        held = before.rstrip()
+        in_css = held.removesuffix(b"'").removesuffix(b'\\"').rstrip().endswith(b"url(")
+        is_image = in_css or held.endswith((b'"src":"', b'"favicon":"'))
+        if is_image and (host := _HOST.match(part)):
+            origins.append("http" + host[0].decode(errors="replace"))
+        before = part
+    return frozenset(origins)
 
 
 _LITERAL = compile_pattern(
