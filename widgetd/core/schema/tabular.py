@@ -97,7 +97,6 @@ def read_table(arguments: Json, schema: Mapping[str, Json]) -> tuple[Json, str] 
 
 
 def _read_datasets(arguments: Mapping[str, Json], shape: _TableShape) -> dict[str, Json]:
-    """Return arguments with rows in place of the `labels` and `datasets` of chart.js."""
     rest = dict(arguments)
     labels, sets = rest.get(LABELS), rest.get(DATASETS)
     if not isinstance(labels, list) or not isinstance(sets, list):
@@ -112,7 +111,6 @@ def _read_datasets(arguments: Mapping[str, Json], shape: _TableShape) -> dict[st
 
 
 def _read_columns(heads: Iterable[Json], shape: _TableShape) -> Iterator[Json]:
-    """Yield columns as objects. A name becomes a label, and a key made of it."""
     keys = (head.get(KEY) for head in heads if isinstance(head, Mapping))
     taken = {shape.place, *(key for key in keys if isinstance(key, str))}
     for number, head in enumerate(heads, 1):

@@ -249,7 +249,7 @@ class _Defaults:
                 continue
             if id(part) not in self._active and self._explainer.fits(schema, part["default"]):
                 self._active.add(id(part))
-                filled[name] = self.fill([schema], copy_json(part["default"]))
+                filled[name] = self.fill([schema], copy_json(part["default"], Limits().json_depth))
                 self._active.discard(id(part))
             return
 

@@ -60,7 +60,6 @@ def find_literal_origins(text: str, is_template: bool) -> frozenset[str]:
 
 
 def _join_data(template: str) -> str:
-    """Return the text outside of tags, with a brace for each tag."""
     from widgetd.core.template.lexer import normalise, tokens  # noqa: PLC0415 - starts need no lexer
 
     cut = tokens(normalise(template)) or []
@@ -74,7 +73,6 @@ def _join_data(template: str) -> str:
 
 
 def _list_attributes(view: str) -> Iterator[str]:
-    """Yield the strings that are whole values of attributes, in quotation marks."""
     from widgetd.core.template.jsx.parse import parse  # noqa: PLC0415 - starts need no parser
     from widgetd.core.template.parser import Fault  # noqa: PLC0415
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from math import isfinite
 from typing import Annotated, Any, Literal, TypeVar, cast, get_args
 
@@ -20,6 +21,7 @@ from pydantic_core import ErrorDetails
 from widgetd.base.errors import Finding, WidgetError
 from widgetd.base.errors.expected import advise
 from widgetd.base.files.source import Source
+from widgetd.base.limits import AT_WORK
 from widgetd.base.text_search import compile_pattern, did_you_mean, read_tokens
 from widgetd.core.schema.json_text import decode
 from widgetd.core.schema.json_values import Path, kind, pointer
@@ -301,11 +303,13 @@ def parse_toml(source: Source, model: type[Part]) -> Part:
         WidgetError: As `read_sidecar`.
     """
     try:
-        return _parse(decode(source.content), model)
+        part: Part = _parse(decode(source.content), model)
     except WidgetError as error:
         raise error.of(source.path) from None
+    return part
 
 
+@lru_cache(maxsize=AT_WORK)
 def _parse(text: str, model: type[Part]) -> Part:
     if deep := _DEEP.search(text):
         line = text.count("\n", 0, deep.end()) + 1

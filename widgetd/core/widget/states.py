@@ -144,7 +144,6 @@ def _choose(widget: Widget, candidates: Iterator[ShownState]) -> ShownState:
 
 
 def _list_candidates(widget: Widget) -> Iterator[ShownState]:
-    """Yield the author's sample in Studio, and its substitutes, the nearest first."""
     studio, preview = widget.definition.studio, widget.definition.document.preview
     state = dict(studio.default_state) if studio is not None else {}
     if state and widget.schema.admits(state):
@@ -164,7 +163,6 @@ def _list_candidates(widget: Widget) -> Iterator[ShownState]:
 
 
 def _list_callable(widget: Widget) -> Iterator[ShownState]:
-    """Yield valid arguments, other than Studio's sample."""
     yield from (ShownState(arguments=arguments) for arguments in widget.examples)
     # Without a schema anything is valid, so sample what the template reads.
     schema = widget.schema if widget.definition.schema else _infer_schema(widget)

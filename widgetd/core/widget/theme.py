@@ -103,7 +103,6 @@ def read_folder_theme(folder: Path) -> Theme:
 def _check_contrast(
     source: Source, variables: Mapping[str, Mapping[str, str]]
 ) -> Iterator[Finding]:
-    """Yield each text with too little contrast, and the nearest readable color (W1417)."""
     for mode, colors in variables.items():
         for name, text in colors.items():
             # What pages lay behind a text.

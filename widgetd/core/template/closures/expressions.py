@@ -102,8 +102,6 @@ def _item(compiler: Compiler, op: Op) -> Evaluate:
 
 
 def _make_application(sort: str, name: str, function: Callable[..., Value]) -> MakeExpression:
-    """Return what makes the closure of a filter or test."""
-
     def make(compiler: Compiler, op: Op) -> Evaluate:
         place, (subject, *rest) = op.place, op.operands
         named = compiler.keywords(rest.pop()) if rest and isinstance(rest[-1], dict) else {}

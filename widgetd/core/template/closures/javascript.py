@@ -115,7 +115,6 @@ def _loop(compiler: Compiler, op: Op) -> Evaluate:
 
 
 def _let(compiler: Compiler, op: Op) -> Evaluate:
-    """Evaluate the constants of a function's body, then its result."""
     *assigned, last = op.operands
     values = compiler.operands(tuple(assigned[1::2]))
     constants, result = list(zip(assigned[::2], values, strict=True)), compiler.expression(last)

@@ -142,7 +142,6 @@ def _assign(compiler: Compiler, op: Op) -> Execute:
 
 
 def _assignment(target: Any) -> Assign:
-    """Return the closure to bind a value to a name, to several, or to a namespace's field."""
     if type(target) is int:
         return lambda frame, value: frame.__setitem__(target, value)
     return _field(target) if target.name == "field" else _unpacking(target)

@@ -270,7 +270,6 @@ class Builder(StatementBuilder):
     def _loop(
         self, name: str, items: Node, arguments: list[Node], node: Node, block: JsxScope
     ) -> Expr:
-        """Build a method with a function as argument: `xs.map((x, i) => ...)`."""
         held, values = list[Expr](), self.expression(items, block)
         if name == "map" and node.fields["function"].text == "Array.from":
             values = Op("jsfn", ("Array.from", values), node.start)
@@ -458,7 +457,6 @@ class Builder(StatementBuilder):
         return let(held, Op("jsloop", ("filter", values, bound, is_first), node.start), node)
 
     def _parts(self, nodes: list[Node], block: JsxScope) -> Iterator[Expr]:
-        """Yield the elements of a list, or arguments of a call, some of them spread."""
         for child in nodes:
             is_spread = child.kind == "spread_element"
             value = self.expression(only(child) if is_spread else child, block)
@@ -496,7 +494,6 @@ class Builder(StatementBuilder):
 
 
 def _is_effect(node: Node) -> bool:
-    """Return whether an expression is there for what it changes."""
     if node.kind == "call_expression":
         return bool(_CHANGES.search(node.fields["function"].text))
     return "assignment" in node.kind or node.kind == "update_expression"

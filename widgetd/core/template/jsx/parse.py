@@ -200,7 +200,6 @@ _LISTED_LINES: Final = 20
 
 
 def _find_types(text: str) -> list[int]:
-    """Return the lines with apparent types of TypeScript."""
     lines = enumerate(text.splitlines(), 1)
     return [at for at, line in lines if _TYPED.search(line) and "</" not in line]
 

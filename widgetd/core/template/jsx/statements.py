@@ -411,7 +411,6 @@ class StatementBuilder(ABC):
         return assigned
 
     def _effect(self, node: Node, block: JsxScope) -> list[Expr]:
-        """Build an assignment, or a call of `push` or `forEach`."""
         kind, fields = node.kind, node.fields
         if kind in {"assignment_expression", "augmented_assignment_expression"}:
             target, value = fields["left"], self.expression(fields["right"], block)
@@ -446,7 +445,6 @@ class StatementBuilder(ABC):
         raise node.fault(problem, "return it, or leave it out")
 
     def _assign(self, target: Node, value: Expr, block: JsxScope) -> list[Expr]:
-        """Build the assignment to a name, or to a property of the object behind a name."""
         if target.kind == "identifier":
             return [self._assignable(target, block), value]
         slot = self._assignable(target.fields.get("object", target), block)

@@ -214,7 +214,6 @@ class _PropertyChecker:
 
 
 def _check_text(value: Any, documentation: str, owner: str, at: str) -> Iterator[Finding]:
-    """Yield a finding about a colour or a length unknown to ChatKit and CSS (W1403)."""
     if tokens := list_color_tokens(documentation):
         of_themes = value if isinstance(value, dict) else {}
         texts = {"": value, **{pointer(name): color for name, color in of_themes.items()}}

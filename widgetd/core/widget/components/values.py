@@ -111,7 +111,6 @@ def read_literal_color(value: str) -> str | None:
 
 @cache
 def _read_hues() -> Mapping[str, str]:
-    """Return the view's hues with the same look in both themes: all but gray."""
     page = (files("widgetd.view") / "view.html").read_text(encoding="utf-8")
     return {hue[1]: hue[2] for hue in read_tokens(_HUE, page)}
 

@@ -143,7 +143,6 @@ def _add_descriptions(schema: Mapping[str, Any], texts: Mapping[str, str]) -> No
 
 
 def _describe_properties(model: Model) -> Any:
-    """Return the same properties without the children, which would include every other class."""
     hints = get_type_hints(model, include_extras=True)
     properties = {
         name: hints[name] if field.is_required() else NotRequired[hints[name]]
