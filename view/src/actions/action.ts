@@ -38,7 +38,6 @@ export function findLabel(tree: unknown, type: string): string | undefined {
 
 const isFound = (label: string | undefined) => label !== undefined;
 
-/** Returns the label of a form's button. */
 function findSubmitLabel(form: unknown): string | undefined {
   if (Array.isArray(form)) return form.map(findSubmitLabel).find(isFound);
   if (!isObject(form)) return undefined;

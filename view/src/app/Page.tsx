@@ -28,7 +28,6 @@ export function Page({ view, stage }: { view: View; stage: Stage }) {
   );
 }
 
-/** Stands where the widget will be. */
 function Skeleton() {
   return (
     <div

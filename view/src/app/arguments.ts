@@ -87,7 +87,6 @@ export class ArgumentDrawer {
   }
 }
 
-/** Tells whether there is something to read yet, up to the last component that is filled. */
 function hasText(tree: WidgetNode): boolean {
   const nodes = [...walk(tree)];
   const end = nodes.findIndex((node) => node[LAST]) + 1 || nodes.length;

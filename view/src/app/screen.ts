@@ -83,7 +83,6 @@ function listLabelled(tree: WidgetNode | undefined): ReadonlySet<string> {
 
 const chooseLocale = ({ locale }: HostContext): string => locale ?? (navigator.language || "en");
 
-/** Puts on the document what stylesheets and assistive technology look for there. */
 function applyToDocument({ theme, context, palette }: View): void {
   const { documentElement: html } = document;
   html.dataset.theme = theme;

@@ -137,7 +137,6 @@ function Drawing({ model, frame, hovered, ...props }: DrawingProps) {
 
 type Frame = ReturnType<typeof makeFrame>;
 
-/** Returns the edges of the drawing inside the frame, in pixels. */
 function makeFrame(props: ChartProps & { model: ChartModel }, size: Size, locale: string) {
   const { model, showYAxis, xAxis } = props;
   const { format } = new Intl.NumberFormat(locale, {

@@ -97,7 +97,6 @@ function FooterButton({ kind, label, action }: CardAction & { kind: TriggerKind 
 const PRIMARY = { color: "primary", variant: "solid", size: "md" } as const;
 const SECONDARY = { color: "secondary", variant: "outline", size: "md" } as const;
 
-/** One line that says which card this is, and opens it. */
 function Folded(props: CardProps) {
   const [open, setOpen] = useState(false);
   return (

@@ -67,7 +67,6 @@ function Divider(props: Props<typeof dividerSchema>) {
   return <hr class={`divider ${props.flush ? "flush" : ""}`} style={style} />;
 }
 
-/** Animates from the old height to the new one when its child changes. */
 function Transition({ children }: Props<typeof transitionSchema>) {
   const ref = useRef<HTMLDivElement>(null);
   const height = useRef<number>();

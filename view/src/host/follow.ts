@@ -65,7 +65,6 @@ export class Follower {
   }
 }
 
-/** Resolves once the page is visible. */
 async function waitUntilVisible(): Promise<void> {
   while (document.hidden) {
     await new Promise((done) =>

@@ -32,7 +32,6 @@ export async function recover(
   return drawn && { ...drawn, renderId: undefined, follow: false };
 }
 
-/** Returns a render by the first way that the host does not refuse or strip. */
 async function fetchRender(host: Host, renderId: string): Promise<Rendered | undefined> {
   const newest = { render_id: renderId, after: 0, timeout_s: 0 };
   const ways: readonly (readonly [Ability, () => Promise<Rendered>])[] = [

@@ -141,7 +141,6 @@ function readLocal(mark: unknown) {
   };
 }
 
-/** Reads a sentence or several for each field. */
 function readProblems(errors: unknown): Readonly<Record<string, string>> {
   if (!isObject(errors)) return {};
   return Object.fromEntries(

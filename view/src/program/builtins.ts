@@ -143,7 +143,6 @@ export const TESTS: Table = {
 
 // --- filters ---
 
-/** Returns what reads a dotted path in an element. */
 function getter(attribute: Value): (value: Value) => Value {
   const parts = isNothing(attribute)
     ? []

@@ -94,7 +94,6 @@ function takeMarks(output: string, growth: Growth): string {
   return output.replace(/[\ufffe\uffff]/g, "");
 }
 
-/** Returns the value of an operand, or WAITING. */
 const attempt = (operand: Operand | undefined, frame: Frame): Value =>
   evaluateOr(() => evaluate(operand, frame), WAITING);
 
@@ -257,7 +256,6 @@ export const OPERATORS: Readonly<Record<string, Operator>> = {
   "<>": (operands, frame) => shown(operands, frame),
 };
 
-/** Returns the elements of a list up to the first gap. */
 function spread(operands: Operands, frame: Frame): Value[] {
   let isOpen = false;
   const made = operands.flatMap((each) => {
@@ -382,7 +380,6 @@ export const STATEMENTS: Readonly<Record<string, Statement>> = {
   },
 };
 
-/** Runs a loop, and tells whether it may have further turns. */
 function repeat(operands: Operands, value: Value, frame: Frame, out: string[]): boolean {
   const [target, , body, slot = null, otherwise = [], filter = true] = operands;
   let values = listElements(value);
@@ -443,7 +440,6 @@ function isJson(shown: string): boolean {
   }
 }
 
-/** Inserts missing commas between JSON values, and removes superfluous ones. */
 function repairCommas(shown: string): string {
   const out: string[] = [];
   let before = "";

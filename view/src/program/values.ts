@@ -202,7 +202,6 @@ export function listElements(value: Value): Value[] {
   return found;
 }
 
-/** Prints a number as the server does: whole ones without a fraction. */
 function number(value: number): string {
   if (Number.isInteger(value)) {
     return Math.abs(value) < 2 ** 53 ? String(value) : String(BigInt(value));
@@ -226,7 +225,6 @@ export function text(value: Value): string {
 
 const SHORT: Dict = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 
-/** Prints a value as it shows inside a list. */
 function quote(value: Value): string {
   step();
   if (!isText(value)) return text(value);
