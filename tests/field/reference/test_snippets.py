@@ -17,6 +17,9 @@ import yaml
 from tests.field.author.testing.running import widgetd_test
 from tests.field.deploy.documents import ROOT
 from tests.field.server.web.browsing import needs_browser
+from tests.support.typescript import compile_typescript, needs_tsc
+from tests.support.widgets import bundled_widgets, snapshot_of
+from widgetd.author.declarations.module import declarations
 from widgetd.base.files.folder import bundled_folder
 from widgetd.cli.check import check_paths
 from widgetd.upstreams.declarations import read_file
@@ -140,6 +143,28 @@ def test_test_files_pass(tmp_path: Path) -> None:
 
     assert len(paths) >= 2
     assert ended.returncode == 0, ended.stdout
+
+
+DECLARED = """
+declare const result: import("./widgets").Response;
+declare const token: string;
+declare const agent: { use(middleware: MCPAppsMiddleware): void };
+declare class MCPAppsMiddleware { constructor(options: { mcpServers: Record<string, string>[] }) }
+type Fetch = (url: string, options: RequestInit) => Promise<unknown>;
+declare const chatkit: {
+  setOptions(options: { api: { url: string; domainKey: string; fetch: Fetch } }): void;
+};
+"""
+
+
+@needs_tsc
+@pytest.mark.parametrize("place", [*places("ts"), *places("js")])
+def test_typescript_compiles(place: str, tmp_path: Path) -> None:
+    types = declarations(snapshot_of(*bundled_widgets()), "ts")
+    (tmp_path / "widgets.ts").write_text(types)
+    (tmp_path / "snippet.ts").write_text(BY_PLACE[place].text + DECLARED)
+
+    assert compile_typescript(tmp_path, "snippet.ts") == ""
 
 
 YAML_KINDS = {"widget", "labels", "jobs", "repos"}

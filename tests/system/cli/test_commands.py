@@ -103,15 +103,6 @@ def test_render_takes_arguments_from_standard_input(
     assert json.loads(capsys.readouterr().out) == greeting("Hello", "Ada")
 
 
-def test_render_of_an_unknown_name_says_where_to_look(
-    command_folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["render", "zzz", str(command_folder)]) == 1
-    assert capsys.readouterr().err == (
-        "widgetd: there is no widget 'zzz'; `widgetd list` names what there is\n"
-    )
-
-
 def test_render_explains_invalid_arguments(
     command_folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -164,30 +155,22 @@ def test_strict_export_writes_nothing_that_lacks_something(
 ) -> None:
     target = tmp_path / "out.widget"
 
-    assert (
-        main(
-            [
-                "export",
-                "greeting",
-                "--dir",
-                str(command_folder),
-                "--output",
-                str(target),
-                "--strict",
-            ]
-        )
-        == 1
-    )
+    command = ["export", "greeting", str(command_folder), "--output", str(target), "--strict"]
+
+    assert main(command) == 1
     assert not target.exists()
 
 
-def test_mock_of_an_unknown_widget_names_the_nearest(
-    command_folder: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("command", ["mock", "render"])
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [("greetign", "did you mean 'greeting'?"), ("zzz", "`widgetd list` names what there is")],
+)
+def test_unknown_widget_is_reported_with_the_nearest(
+    command_folder: Path, capsys: pytest.CaptureFixture[str], command: str, name: str, advice: str
 ) -> None:
-    assert main(["mock", "greetign", str(command_folder)]) == 1
-    assert capsys.readouterr().err == (
-        "widgetd: there is no widget 'greetign'; did you mean 'greeting'?\n"
-    )
+    assert main([command, name, str(command_folder)]) == 1
+    assert capsys.readouterr().err == f"widgetd: there is no widget '{name}'; {advice}\n"
 
 
 def test_check_shows_the_place_with_a_caret_and_fails_on_a_fault(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from importlib import import_module
 from pathlib import Path
 from typing import Literal, get_args, get_type_hints
@@ -11,6 +10,7 @@ from typing import Literal, get_args, get_type_hints
 import pytest
 from mypy.api import run as mypy
 
+from tests.support.typescript import compile_typescript, needs_tsc
 from tests.support.widgets import build_widget, bundled_widgets, snapshot_of
 from widgetd.author.declarations.module import declarations
 from widgetd.daemon.wings import ROWS
@@ -20,7 +20,6 @@ from widgetd.server.render.mock import mocks
 Language = Literal["ts", "python"]
 
 BUILTIN = {tool.name: tool.input_schema for tool in ROWS}
-TSC = Path(__file__).parents[3] / "view" / "node_modules" / ".bin" / "tsc"
 
 SCHEMA = {
     "type": "object",
@@ -219,16 +218,9 @@ def test_python_declarations_check_strictly(everything: Snapshot, tmp_path: Path
     assert (output, problems) == ("Success: no issues found in 1 source file\n", "")
 
 
-@pytest.mark.skipif(not TSC.exists(), reason="needs the TypeScript compiler of view/node_modules")
+@needs_tsc
 def test_typescript_declarations_compile_strictly(everything: Snapshot, tmp_path: Path) -> None:
-    file = tmp_path / "types.ts"
-    file.write_text(declarations(everything, "ts", BUILTIN) + USED_IN_TYPESCRIPT)
+    text = declarations(everything, "ts", BUILTIN) + USED_IN_TYPESCRIPT
+    (tmp_path / "types.ts").write_text(text)
 
-    compiled = subprocess.run(
-        [TSC, "--noEmit", "--strict", "--exactOptionalPropertyTypes", file],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-    assert compiled.stdout == ""
+    assert compile_typescript(tmp_path, "types.ts") == ""

@@ -14,6 +14,7 @@ import pytest
 
 from tests.field.server.web.browsing import browsing, files_of, needs_browser
 from tests.support.daemons import serving
+from tests.support.typescript import compile_typescript, needs_tsc
 
 if TYPE_CHECKING:
     from playwright.async_api import FrameLocator, Page
@@ -24,12 +25,6 @@ VITE = EXAMPLES / "react" / "node_modules" / ".bin" / "vite"
 
 pytestmark = needs_browser
 
-TSC = ROOT / "view" / "node_modules" / ".bin" / "tsc"
-
-needs_tsc = pytest.mark.skipif(
-    not TSC.exists() or shutil.which("node") is None,
-    reason="`make view` installs TypeScript, where Node and npm are",
-)
 needs_vite = pytest.mark.skipif(
     not VITE.exists() or shutil.which("node") is None,
     reason="`make environments` installs Vite and React, where Node and npm are",
@@ -114,9 +109,5 @@ def test_types_of_the_element_admit_its_events_and_no_others(
 ) -> None:
     shutil.copy(EXAMPLES / "widgetd-view.d.ts", tmp_path)
     (tmp_path / "use.ts").write_text(USE.replace("FIELD", field))
-    options = ["--noEmit", "--strict", "--target", "es2022", "--module", "esnext", "use.ts"]
-    compiled = subprocess.run(
-        [str(TSC), *options], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
-    )
 
-    assert compiled.stdout.count("error TS") == faults, compiled.stdout
+    assert compile_typescript(tmp_path, "use.ts").count("error TS") == faults

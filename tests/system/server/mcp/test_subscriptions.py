@@ -20,6 +20,7 @@ from tests.support.clients import Era
 from tests.support.daemons import serving
 from tests.support.patience import PATIENCE_S
 from tests.support.widgets import build_widget, snapshot_of, widget_file
+from tests.system.server.mcp.listening import Heard
 from widgetd.server.access.principal import LOCAL, Audience
 from widgetd.server.catalog.registry import Registry
 from widgetd.server.mcp import sdk
@@ -39,23 +40,12 @@ pytestmark = pytest.mark.filterwarnings(
 both_eras = pytest.mark.parametrize("era", ["legacy", "modern"])
 
 
-class Ear:
+class Ear(Heard):
     """A client and the resources of its notifications."""
 
     def __init__(self, client: Client) -> None:
+        super().__init__()
         self.client = client
-        self.uris: list[str] = []
-        self._heard = anyio.Event()
-
-    def hear(self, uri: str) -> None:
-        self.uris.append(uri)
-        event, self._heard = self._heard, anyio.Event()
-        event.set()
-
-    async def hears(self, uri: str) -> None:
-        with anyio.fail_after(PATIENCE_S):
-            while uri not in self.uris:
-                await self._heard.wait()
 
     async def read(self, uri: str) -> str:
         [content] = (await self.client.read_resource(uri)).contents
@@ -71,9 +61,9 @@ async def listening(url: str, era: Era, *uris: str) -> AsyncIterator[Ear]:
 
         async def heard(message: object) -> None:
             if isinstance(message, ResourceUpdatedNotification):
-                ears[0].hear(message.params.uri)
+                ears[0].add(message.params.uri)
             if isinstance(message, ResourceListChangedNotification):
-                ears[0].hear(LIST)
+                ears[0].add(LIST)
 
         if era == "legacy":
             client = Client(url, mode="legacy", message_handler=heard)
@@ -91,7 +81,7 @@ async def listening(url: str, era: Era, *uris: str) -> AsyncIterator[Ear]:
             )
             tasks = await stack.enter_async_context(anyio.create_task_group())
             stack.callback(tasks.cancel_scope.cancel)
-            tasks.start_soon(pass_on, subscription, ear.hear)
+            tasks.start_soon(pass_on, subscription, ear.add)
         yield ear
 
 
@@ -119,10 +109,10 @@ async def test_subscribers_of_a_widgets_part_are_notified_of_its_save(
         assert '"Hello, "' in await ear.read("widget://greeting/template")
 
         (two_widgets / "Greeting.widget").write_text(widget_file(text="Goodbye"))
-        await ear.hears("widget://greeting/template")
+        await ear.of("widget://greeting/template")
 
         assert '"Goodbye, "' in await ear.read("widget://greeting/template")
-        assert "widget://other/template" not in ear.uris
+        assert "widget://other/template" not in ear.all
 
 
 @both_eras
@@ -139,7 +129,7 @@ async def test_subscribers_are_notified_of_sidecar_changes(
 ) -> None:
     async with serving(two_widgets) as url, listening(url, era, uri) as ear:
         (two_widgets / "Greeting.widget.toml").write_text(sidecar)
-        await ear.hears(uri)
+        await ear.of(uri)
 
         assert read in await ear.read(uri)
 
@@ -150,7 +140,7 @@ async def test_page_is_announced_when_its_image_origins_change(two_widgets: Path
     image = '{"type":"Card","children":[{"type":"Image","src":"https://img.example.com/a.png"}]}'
     async with serving(two_widgets) as url, listening(url, era, page) as ear:
         (two_widgets / "Greeting.widget").write_text(widget_file(template=image))
-        await ear.hears(page)
+        await ear.of(page)
 
         [content] = (await ear.client.read_resource(page)).contents
         assert content.meta is not None
@@ -163,7 +153,7 @@ async def test_added_or_removed_widget_changes_the_list_of_resources(
 ) -> None:
     async with serving(two_widgets) as url, listening(url, era) as ear:
         (two_widgets / "New.widget").write_text(widget_file("New"))
-        await ear.hears(LIST)
+        await ear.of(LIST)
 
         names = {resource.name for resource in (await ear.client.list_resources()).resources}
         assert "new_template" in names
@@ -215,9 +205,9 @@ async def test_unsubscribed_client_gets_no_notification(two_widgets: Path) -> No
 
         (two_widgets / "Greeting.widget").write_text(widget_file(text="Goodbye"))
         (two_widgets / "Other.widget").write_text(widget_file("Other", text="Goodbye"))
-        await ear.hears("widget://other")
+        await ear.of("widget://other")
 
-        assert template not in ear.uris
+        assert template not in ear.all
 
 
 @both_eras
@@ -232,7 +222,7 @@ async def test_readers_are_notified_of_a_replaced_render(two_widgets: Path, era:
             for render_id in reversed(ids):
                 update = {"render_id": render_id, "arguments": {"who": "Grace"}}
                 assert not (await agent.call_tool("update_render", update)).is_error
-            await ear.hears(uri)
+            await ear.of(uri)
 
             assert '"Hello, Grace"' in await ear.read(uri)
-            assert other not in ear.uris
+            assert other not in ear.all
