@@ -21,20 +21,24 @@ if TYPE_CHECKING:
 ORIGIN = r"^https?://(\*\.)?[a-z0-9-]+(\.[a-z0-9-]+)*(:[0-9]{1,5})?$"
 """An origin that images may be allowed to come from: `https://*.example.com`."""
 
-_HOST = compile_pattern(rb"s?://[^/?#\"'\\\s)]{1,253}")
+_OF_IMAGE = compile_pattern(rb"https?://[^/?#\"\\\s]{1,253}")
+_OF_STYLE = compile_pattern(rb"https?://[^/?#\"\\\s')]{1,253}")
 
 
 def find_image_origins(tree: bytes) -> frozenset[str]:
     """Return the origins of the images in a tree's JSON: `{"https://images.example.com"}`."""
-    before, *parts = tree.lower().split(b"http")  # many times faster than a pattern
-    origins = []
-    for part in parts:
-        held = before.rstrip()
-        in_css = held.removesuffix(b"'").removesuffix(b'\\"').rstrip().endswith(b"url(")
-        is_image = in_css or held.endswith((b'"src":"', b'"favicon":"'))
-        if is_image and (host := _HOST.match(part)):
-            origins.append("http" + host[0].decode(errors="replace"))
-        before = part
+    # A pattern over the whole tree takes several times as long, at each call.
+    text, at, origins = tree.lower(), 0, set()
+    for before in text.split(b"http")[:-1]:
+        at += len(before)
+        pattern = None
+        if before.rstrip().endswith((b'"src":"', b'"favicon":"')):
+            pattern = _OF_IMAGE
+        elif before.removesuffix(b"'").removesuffix(b'\\"').rstrip().endswith(b"url("):
+            pattern = _OF_STYLE
+        if pattern and (origin := pattern.match(text, at)):
+            origins.add(origin[0].decode(errors="replace").lower())
+        at += len(b"http")
     return frozenset(origins)
 
 
@@ -59,6 +63,7 @@ def find_literal_origins(text: str, is_template: bool) -> frozenset[str]:
     return frozenset(literal[1] for literal in read_tokens(_LITERAL, literals))
 
 
+# The text outside of tags, with a brace for each tag.
 def _join_data(template: str) -> str:
     from widgetd.core.template.lexer import normalise, tokens  # noqa: PLC0415 - starts need no lexer
 
@@ -72,6 +77,7 @@ def _join_data(template: str) -> str:
     )
 
 
+# Strings that are whole values of attributes, in quotation marks.
 def _list_attributes(view: str) -> Iterator[str]:
     from widgetd.core.template.jsx.parse import parse  # noqa: PLC0415 - starts need no parser
     from widgetd.core.template.parser import Fault  # noqa: PLC0415

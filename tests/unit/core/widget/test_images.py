@@ -17,6 +17,7 @@ def origins(*components: object) -> frozenset[str]:
     [
         ({"type": "Image", "src": "https://Img.example.org/a.png"}, {"https://img.example.org"}),
         ({"type": "Image", "src": "http://img.example.org:81?a"}, {"http://img.example.org:81"}),
+        ({"type": "Image", "src": "https://httpbin.org/a.png"}, {"https://httpbin.org"}),
         (
             {"type": "Box", "background": "url('https://b.example.org/x')"},
             {"https://b.example.org"},
