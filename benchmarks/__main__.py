@@ -37,6 +37,7 @@ FAMILIES: Mapping[str, Callable[[int], Iterator[Row]]] = {
     "stage": sessions.measure_rows,
     "picture": pictures.measure_rows,
 }
+"""Functions that measure the rows of a family, each with at most so many pairs."""
 
 
 def main() -> None:

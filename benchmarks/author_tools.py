@@ -18,11 +18,7 @@ NAMES = ("Button", "Text", "Chart", "Row", "Col", "Card", "Image", "Select", "In
 
 
 def measure_rows(most: int) -> Iterator[Row]:
-    """Measure the rows of this family.
-
-    Args:
-        most: The maximum number of pairs in each row.
-    """
+    """Measure the rows of this family."""
     with ExitStack() as stack:
         widgets = real(stack.enter_context(folder()), WIDGETS, sidecars=True)
         url = stack.enter_context(widgetd(widgets, "--toolset", "author")).url

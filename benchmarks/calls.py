@@ -51,11 +51,7 @@ def call_once(url: str) -> Answer:
 
 
 def measure_rows(most: int) -> Iterator[Row]:
-    """Measure the rows of this family.
-
-    Args:
-        most: The maximum number of pairs in each row.
-    """
+    """Measure the rows of this family."""
     yield from _against_a_constant(min(most, 600))
     yield _among_many(min(most, 600))
     yield _beside_a_lister(min(most, 600))

@@ -18,11 +18,7 @@ IMPORT = (sys.executable, "-c", "from fastmcp import FastMCP")
 
 
 def measure_rows(most: int) -> Iterator[Row]:
-    """Measure the rows of this family.
-
-    Args:
-        most: The maximum number of pairs in each row.
-    """
+    """Measure the rows of this family."""
     pairs = min(most, 40)
     for arguments, bar, remark in (
         (("render", "flight_tracker", "--dir", str(BUNDLED)), 0.6, ""),

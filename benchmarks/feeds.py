@@ -43,11 +43,7 @@ PLAIN, FILLED, FRESH = "flight_tracker", "flight_filled", "flight_fresh"
 
 
 def measure_rows(most: int) -> Iterator[Row]:
-    """Measure the rows of this family.
-
-    Args:
-        most: The maximum number of pairs in each row.
-    """
+    """Measure the rows of this family."""
     pairs = min(most, 600)
     with ExitStack() as stack:
         widgets = real(stack.enter_context(folder()), 16, sidecars=True)

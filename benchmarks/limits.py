@@ -303,33 +303,15 @@ def _union(keyword: str, count: int) -> Iterator[tuple[Schema, Any]]:
         yield compile_schema(root), value
 
 
-async def crowd(kind: str) -> tuple[int, float, float]:
-    """Let one token wait at each connection of a daemon, and time another token's calls.
-
-    Args:
-        kind: A key of `WAITING`.
-
-    Returns:
-        The connections that the daemon has, and the slowest call in milliseconds: beside those
-        that wait, and before.
-    """
+async def count_held(kind: str) -> int:
+    """Ask for all connections of a daemon by one token, and return how many wait."""
     with TemporaryDirectory() as at:
-        async with served_to_two(Path(at)) as (url, render):
-            alone_ms = await _slowest_ms(url)
-            async with waiting(url, WAITING[kind](render)):
-                beside_ms = await _slowest_ms(url)
-    return CONNECTIONS, beside_ms, alone_ms
-
-
-async def _slowest_ms(url: str) -> float:
-    await call(url, BOB, "open", who="Bob")
-    slowest_s = 0.0
-    for _ in range(RUNS * 4):
-        started = time.perf_counter()
-        answer = await call(url, BOB, "open", who="Bob")
-        slowest_s = max(slowest_s, time.perf_counter() - started)
-        assert not answer.get("isError"), answer
-    return slowest_s * 1000
+        async with (
+            served_to_two(Path(at)) as (url, render),
+            waiting(url, WAITING[kind](render)) as refused,
+        ):
+            assert not (await call(url, BOB, "open", who="Bob")).get("isError")
+            return CONNECTIONS - refused()
 
 
 def child_of_the_parser(program: str) -> str:
@@ -350,12 +332,8 @@ def print_callers() -> None:
             got = sum(try_to_hold(held, gate, kind, "ann") for _ in range(asked))
         print(f"| processes ({kind}) | {asked} | {got} | {limits.share or limits.most} |")
     for waits in WAITING:
-        asked, beside_ms, alone_ms = anyio.run(crowd, waits)
-        cost = f"another's slowest call: {beside_ms:.0f} ms, {alone_ms:.0f} ms before"
-        print(
-            f"| connections ({waits}) | {asked} | {asked // 2} ({cost}) | {asked // 2} |",
-            flush=True,
-        )
+        held_by_one = anyio.run(count_held, waits)
+        print(f"| connections ({waits}) | {CONNECTIONS} | {held_by_one} | {CONNECTIONS // 2} |")
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     child_of_the_parser("while True: pass")
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

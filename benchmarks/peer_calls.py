@@ -25,11 +25,7 @@ _NOT_THEIRS = ("Draft Email.widget",)
 
 
 def measure_rows(most: int) -> Iterator[Row]:
-    """Measure the rows of this family.
-
-    Args:
-        most: The maximum number of pairs in each row.
-    """
+    """Measure the rows of this family."""
     other = peer()
     if isinstance(other, str):
         yield Row(what="calls a second, mcp-chatkit-widget", bar=at_least(20), remark=other)

@@ -38,11 +38,7 @@ MANY = 500
 
 
 def measure_rows(most: int) -> Iterator[Row]:
-    """Measure the rows of this family.
-
-    Args:
-        most: The maximum number of pairs in each row.
-    """
+    """Measure the rows of this family."""
     if find_chromium() is None:
         yield Row(what="picture", bar=at_most(2), remark="There is no Chromium here.")
         return

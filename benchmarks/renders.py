@@ -50,11 +50,7 @@ class Case:
 
 
 def measure_rows(most: int) -> Iterator[Row]:
-    """Measure the rows of this family.
-
-    Args:
-        most: The maximum number of pairs for each template.
-    """
+    """Measure the rows of this family."""
     paths = [*bundled(), *corpus_files()]
     cases = [case for case in map(_case, paths) if case is not None]
     timings = [_take(case, min(most, 60)) for case in cases]

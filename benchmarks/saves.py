@@ -90,11 +90,7 @@ def serve_and_time(into: Path, file: str, *flags: str) -> Iterator[Timed]:
 
 
 def measure_rows(most: int) -> Iterator[Row]:
-    """Measure the rows of this family.
-
-    Args:
-        most: The maximum number of pairs in each row.
-    """
+    """Measure the rows of this family."""
     yield from _against_a_bare_watcher(min(most, 400))
     yield from _among_many(min(most, 200))
 

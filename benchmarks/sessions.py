@@ -37,11 +37,7 @@ _READY_S = 1.5
 
 
 def measure_rows(most: int) -> Iterator[Row]:
-    """Measure the rows of this family.
-
-    Args:
-        most: The maximum number of pairs in each row.
-    """
+    """Measure the rows of this family."""
     if find_chromium() is None:
         yield Row(
             what="a keyword over MCP, Playwright", bar=at_most(1.5), remark="no Chromium here"

@@ -36,11 +36,7 @@ _INITIALIZE = json.dumps(
 
 
 def measure_rows(most: int) -> Iterator[Row]:
-    """Measure the rows of this family.
-
-    Args:
-        most: The maximum number of pairs in each row.
-    """
+    """Measure the rows of this family."""
     pairs = min(most, 12)
     bundled, plain = partial(start_s, BUNDLED), partial(_took_s, start_plain)
     stock = alternate(bundled, plain, pairs=min(most, 20), warm_up=1)

@@ -21,11 +21,7 @@ _ERAS: tuple[Era, ...] = ("legacy", "modern")
 
 
 def measure_rows(most: int) -> Iterator[Row]:
-    """Measure the rows of this family.
-
-    Args:
-        most: The maximum number of pairs in each row.
-    """
+    """Measure the rows of this family."""
     yield _against_a_probe(min(most, 600))
     with ExitStack() as stack:
         widgets = small(stack.enter_context(folder()), WIDGETS, schema=schema_of(SCHEMA_BYTES))

@@ -78,8 +78,12 @@ async def served_to_two(at: Path) -> AsyncIterator[tuple[str, str]]:
 
 
 @asynccontextmanager
-async def waiting(url: str, request: Mapping[str, Any]) -> AsyncIterator[None]:
-    """Send Ann's request once per connection of the daemon, and run until half are refused."""
+async def waiting(url: str, request: Mapping[str, Any]) -> AsyncIterator[Callable[[], int]]:
+    """Send Ann's request once per connection of the daemon, until half of them are refused.
+
+    Yields:
+        A function that counts the refused requests.
+    """
     refused = anyio.Semaphore(0)
 
     async def wait() -> None:
@@ -105,7 +109,7 @@ async def waiting(url: str, request: Mapping[str, Any]) -> AsyncIterator[None]:
         with anyio.fail_after(PATIENCE_S):
             for _ in range(CONNECTIONS // 2):
                 await refused.acquire()
-        yield
+        yield lambda: CONNECTIONS // 2 + refused.value
         tasks.cancel_scope.cancel()
 
 
