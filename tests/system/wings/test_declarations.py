@@ -56,7 +56,6 @@ def title(response: Response) -> str:
         ui_type: Literal["flight-tracker"] = response["_meta"]["widgetd/ui"]["uiType"]
         return ui_type
     return ""
-
 """
 
 USED_IN_TYPESCRIPT = """

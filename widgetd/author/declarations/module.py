@@ -40,8 +40,8 @@ Notation = Any
 """A shape as data.
 
 A text names a scalar of JSON Schema, `object` an object of any names. A list has the shape of its
-elements, a set the possible scalars, a tuple the alternatives, an object its fields; a name that
-ends with `?` may be absent. A shape stands for itself.
+elements, a set the possible scalars, a tuple the alternatives, an object its fields. Names of
+optional fields end with `?`. A `Shape` is used as it is.
 """
 
 _COMMON: Mapping[str, Notation] = {

@@ -110,6 +110,7 @@ def _read_datasets(arguments: Mapping[str, Json], shape: _TableShape) -> dict[st
     return {shape.columns: names, shape.rows: rows, **rest}
 
 
+# A name becomes a label, and a key made of it.
 def _read_columns(heads: Iterable[Json], shape: _TableShape) -> Iterator[Json]:
     keys = (head.get(KEY) for head in heads if isinstance(head, Mapping))
     taken = {shape.place, *(key for key in keys if isinstance(key, str))}

@@ -6,6 +6,7 @@ The library decides. `explain` finds out, within a budget, what a caller did wro
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -82,7 +83,7 @@ class Schema:
         self._work = Work(document)
         self._limits = limits
         self._has_defaults = any("default" in part for part in document.subschemas())
-        self._may_hold_defaults: dict[int, bool] = {}
+        self._default_holders: dict[int, bool] = {}
         self._part_validators: dict[int, IsValid | None] = {}
 
     def admits(self, arguments: Json) -> bool:
@@ -168,11 +169,11 @@ class Schema:
         return filled
 
     def _may_hold_default(self, part: Subschema) -> bool:
-        if id(part) not in self._may_hold_defaults:
+        if id(part) not in self._default_holders:
             text = to_json(part)
             # The second is in the names of all references.
-            self._may_hold_defaults[id(part)] = b'"default"' in text or b'ef"' in text
-        return self._may_hold_defaults[id(part)]
+            self._default_holders[id(part)] = b'"default"' in text or b'ef"' in text
+        return self._default_holders[id(part)]
 
     @cached_property
     def smallest(self) -> dict[str, Json] | None:
@@ -249,7 +250,7 @@ class _Defaults:
                 continue
             if id(part) not in self._active and self._explainer.fits(schema, part["default"]):
                 self._active.add(id(part))
-                filled[name] = self.fill([schema], copy_json(part["default"], Limits().json_depth))
+                filled[name] = self.fill([schema], deepcopy(part["default"]))
                 self._active.discard(id(part))
             return
 

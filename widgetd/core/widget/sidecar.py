@@ -303,10 +303,9 @@ def parse_toml(source: Source, model: type[Part]) -> Part:
         WidgetError: As `read_sidecar`.
     """
     try:
-        part: Part = _parse(decode(source.content), model)
+        return cast("Part", _parse(decode(source.content), model))
     except WidgetError as error:
         raise error.of(source.path) from None
-    return part
 
 
 @lru_cache(maxsize=AT_WORK)

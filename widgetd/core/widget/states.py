@@ -143,6 +143,7 @@ def _choose(widget: Widget, candidates: Iterator[ShownState]) -> ShownState:
     return next(shows, None) or ShownState(arguments=widget.example)
 
 
+# The author's sample in Studio, and its substitutes, the nearest first.
 def _list_candidates(widget: Widget) -> Iterator[ShownState]:
     studio, preview = widget.definition.studio, widget.definition.document.preview
     state = dict(studio.default_state) if studio is not None else {}

@@ -156,5 +156,6 @@ def _cut(value: Any, cuts: Mapping[str, Any]) -> Any:
 
 
 def _to_text(value: str | float) -> str:
-    words = ("no", "yes")[value] if isinstance(value, bool) else str(value)
-    return " ".join(words.split())
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return " ".join(str(value).split())

@@ -107,8 +107,8 @@ def _check_contrast(
         for name, text in colors.items():
             # What pages lay behind a text.
             kind = name.removeprefix("--color-text-")
-            kinds = ["primary", "secondary", "tertiary"] * (name != _ON_ACCENT) + [kind]
-            areas = [colors[area] for kind in kinds if (area := _AREA + kind) in colors]
+            plain = ("primary", "secondary", "tertiary") if name != _ON_ACCENT else ()
+            areas = [colors[_AREA + area] for area in (*plain, kind) if _AREA + area in colors]
             if kind == name or not areas:
                 continue
             behind = min(areas, key=partial(contrast, text))
@@ -116,9 +116,8 @@ def _check_contrast(
             if ratio < LEAST_CONTRAST["text"]:
                 nearest = find_readable(text, behind)
                 on = behind + ", enough for large texts alone" * (ratio >= LEAST_CONTRAST["large"])
-                keys = [key for key, names in _COLORS.items() if name in names]
-                key = keys[0] if keys else name
-                at = key if keys else f"variables/{name}"
+                key = next((key for key, names in _COLORS.items() if name in names), name)
+                at = key if key in _COLORS else f"variables/{name}"
                 yield Finding(
                     code="W1417",
                     path=source.path,

@@ -32,7 +32,7 @@ def test_folder_without_tests_is_reported(tmp_path: Path) -> None:
 
 
 @needs_browser
-@pytest.mark.parametrize("arguments", [("below/B.widget",), (".", "--watch")])
+@pytest.mark.parametrize("arguments", [(".",), ("below",), ("below/B.widget",), (".", "--watch")])
 def test_no_python_of_the_folder_is_run(arguments: tuple[str, ...], tmp_path: Path) -> None:
     ran = f"import pathlib\npathlib.Path({str(tmp_path / 'ran')!r}, __name__).touch()\n"
     (tmp_path / "ran").mkdir()
@@ -136,7 +136,11 @@ def test_pictures_are_written_once_and_then_compared(tmp_path: Path) -> None:
     write_test(tmp_path, "Show Widget: {arguments: {who: Ada}}", "Expect Picture", "Expect Aria")
     pictures = tmp_path / "pictures/Controls"
     assert widgetd_test(tmp_path, "Controls.test.yaml", "--update").returncode == 0
-    assert {one.name for one in pictures.iterdir()} == {"acts.png", "acts.aria.yaml"}
+    first = {one.name: one.read_bytes() for one in pictures.iterdir()}
+    assert set(first) == {"acts.png", "acts.aria.yaml"}
+
+    assert widgetd_test(tmp_path, "Controls.test.yaml", "--update").returncode == 0
+    assert {one.name: one.read_bytes() for one in pictures.iterdir()} == first
 
     write_test(tmp_path, "Show Widget: {arguments: {who: Ida}}", "Expect Picture", "Expect Aria")
     ran = widgetd_test(tmp_path, "Controls.test.yaml", "--report", "report")

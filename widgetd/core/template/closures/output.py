@@ -54,7 +54,8 @@ def output(compiler: Compiler, op: Op) -> Execute:
         content, place = part.operands[0], part.place
         if part.name != "data":
             write = WRITERS[part.name]
-            write = _tracing(write, place) if compiler.traced else write
+            if compiler.traced:
+                write = _tracing(write, place)
             parts.append((data, compiler.expression(content), write, place))
             data = ""
         elif compiler.traced:

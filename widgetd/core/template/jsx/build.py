@@ -267,6 +267,7 @@ class Builder(StatementBuilder):
     def _is_builtin(self, node: Node, block: JsxScope) -> bool:
         return node.text in FUNCTIONS and node.text.partition(".")[0] not in block
 
+    # A method with a function as argument: `xs.map((x, i) => ...)`.
     def _loop(
         self, name: str, items: Node, arguments: list[Node], node: Node, block: JsxScope
     ) -> Expr:

@@ -109,6 +109,7 @@ def read_literal_color(value: str) -> str | None:
     return f"#{digits[:6]}" if digits[6:] in ("", "ff") else None
 
 
+# The hues with the same look in both themes: all but gray.
 @cache
 def _read_hues() -> Mapping[str, str]:
     page = (files("widgetd.view") / "view.html").read_text(encoding="utf-8")

@@ -142,6 +142,7 @@ def _add_descriptions(schema: Mapping[str, Any], texts: Mapping[str, str]) -> No
             part["description"] = texts[name]
 
 
+# Without the children, which would include every other class.
 def _describe_properties(model: Model) -> Any:
     hints = get_type_hints(model, include_extras=True)
     properties = {
