@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any
@@ -164,6 +164,8 @@ class Person:
         answer: dict[str, Any] = {}
         try:
             for _ in range(2):
+                if self.number % 3 == 0:
+                    await self._steal(replica, arguments)
                 result = await replica.server.call("widget_action", arguments, caller)
                 answer = orjson.loads(result.structured or b"{}")
                 if answer.get("status") != "confirm":
@@ -174,6 +176,12 @@ class Person:
         if not process.is_alive:
             return "reset"
         return str(answer.get("status", "refused"))
+
+    async def _steal(self, replica: Replica, arguments: Mapping[str, Any]) -> None:
+        """Let a stranger send a press in her own name, with every secret of its owner."""
+        caller = caller_for(replica.server, Principal(name="eve"))
+        with suppress(CallError):
+            await replica.server.call("widget_action", arguments, caller)
 
 
 @dataclass(eq=False)

@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from itertools import product
 from math import inf
 
 from simulation.pairs import Pair, show
 
 GRACE_S = 0.25  # a file must be missing for so long to count as deleted
 MOUNT_GRACE_S = 60.0  # the same of an empty mount
+SLOW_SCAN_S = 60.0  # what a scan saw may be so old, if calls are slow or fail
 STANDS_S = 3.0  # a good pair must be served after so long, if no event is lost
 EMPTY_S = 0.95  # an empty half must be found twice, so far apart
 NOTICE_S = 0.35  # clients must have listed so soon after a change
@@ -30,6 +32,7 @@ class Served:
         place: Index of the pair in the history of the disk, by path.
         up: Spans of its remembered processes, from the first answer to the end.
         up_since_s: Start of its answers, or None.
+        shows_rollback: Whether the served pairs are of an earlier generation.
     """
 
     pairs: dict[str, Pair] = field(default_factory=dict)
@@ -38,6 +41,7 @@ class Served:
     up_since_s: float | None = None
     swapped_s: float = -inf
     is_rolled_back: bool = False
+    shows_rollback: bool = False
 
 
 @dataclass(eq=False)
@@ -79,20 +83,17 @@ class Model:
         history = self.history[name]
         if not history or history[-1][1] != pair:
             if history:
-                self._judge_standing(name, *history[-1])
+                self.judge_standing(name)
             history.append((self.now(), pair))
 
-    def _judge_standing(self, name: str, since_s: float, pair: Pair) -> None:
-        for replica, served in self.replicas.items():
+    def judge_standing(self, *names: str) -> None:
+        for name, (replica, served) in product(names or self.names, self.replicas.items()):
+            began_s, pair = self.history[name][-1]
             if served.up_since_s is None or served.is_rolled_back or not self.is_good(pair):
                 continue
-            since_s = max(since_s, served.up_since_s, self.doubt_s)
+            since_s = max(began_s, served.up_since_s, self.doubt_s)
             if self.now() - since_s > self.stands_s and served.pairs.get(name) != pair:
                 self.violate("a good pair that stood is served", f"{replica} {name}", show(pair))
-
-    def judge_standing(self) -> None:
-        for name in self.names:
-            self._judge_standing(name, *self.history[name][-1])
 
     def is_good(self, pair: Pair) -> bool:
         return pair[0] in self.good and (not pair[1] or pair[1] in self.good)
@@ -101,12 +102,12 @@ class Model:
         history = self.history[name]
         return history[place + 1][0] if place + 1 < len(history) else self.now()
 
-    def _was_absent_s(self, name: str, since_s: float) -> float:
+    def _was_absent_s(self, name: str, since_s: float, until_s: float) -> float:
         # A scan may miss the time between two absences.
         states = enumerate(self.history[name])
-        spans = [(at_s, self._ends(name, at)) for at, (at_s, (file, _)) in states if file is None]
-        spans = [span for span in spans if span[1] >= since_s]
-        return spans[-1][1] - spans[0][0] if spans else 0.0
+        absent = [(at_s, self._ends(name, at)) for at, (at_s, (file, _)) in states if file is None]
+        spans = [span for span in absent if span[0] < until_s and span[1] >= since_s]
+        return min(spans[-1][1], until_s) - spans[0][0] if spans else 0.0
 
     def mount(self, *, is_over: bool) -> None:
         self.mounted_s = self.now() if is_over else -inf
@@ -115,9 +116,7 @@ class Model:
     def start(self, replica: str, *, forgets: bool) -> None:
         """Note a start. Without a state folder, a replica `forgets` its earlier processes."""
         served = self.replicas[replica]
-        served.pairs, served.is_rolled_back = {}, False
-        if forgets:
-            served.place, served.up = {}, []
+        self.replicas[replica] = Served() if forgets else Served(place=served.place, up=served.up)
 
     def ready(self, replica: str) -> None:
         self.replicas[replica].up_since_s = self.now()
@@ -127,14 +126,12 @@ class Model:
         served = self.replicas[replica]
         if served.up_since_s is not None:
             served.up.append((served.up_since_s, self.now()))
-        served.up_since_s = None
+            served.up_since_s = None
         # A state folder has every older pair, unless its disk failed just now.
         saved_s = self.now() - 2 * self.stands_s
-        if saved_s < self.doubt_s:
-            served.place = {}
-        elif killed:
-            rows = served.place.items()
-            served.place = {at: row for at, row in rows if self.history[at][row][0] < saved_s}
+        until_s = -inf if saved_s < self.doubt_s else saved_s if killed else inf
+        kept = {at: row for at, row in served.place.items() if self.history[at][row][0] < until_s}
+        served.place = kept
 
     def serve(
         self, replica: str, generation: str, pairs: Mapping[str, Pair], *, rolled_back: bool = False
@@ -146,7 +143,8 @@ class Model:
         if before and self.now() - served.swapped_s < SWAP_GAP_S:
             self.violate("swaps leave time for notices", generation)
         served.swapped_s = self.now() if before else -inf
-        was_rolled_back, served.is_rolled_back = served.is_rolled_back, rolled_back
+        was_rolled_back = served.shows_rollback or served.is_rolled_back
+        served.shows_rollback = served.is_rolled_back = rolled_back
         for name in self.names:
             pair = pairs.get(name)
             if pair is not None and pair != before.get(name):
@@ -179,11 +177,13 @@ class Model:
         )
 
     def _judge_absence(self, served: Served, name: str) -> None:
-        if 0 <= self.now() - self.mounted_s < MOUNT_GRACE_S:
-            self.violate("an empty mount deletes nothing for a minute", name)
-        absent_s = self._was_absent_s(name, self.now() - STANDS_S)
+        seen_s = SLOW_SCAN_S if self.now() < self.doubt_s else STANDS_S
+        is_hidden = self.now() - self.mounted_s < MOUNT_GRACE_S
+        until_s = self.mounted_s if is_hidden else self.now()
+        absent_s = self._was_absent_s(name, until_s - seen_s, until_s)
         if absent_s < GRACE_S:
-            self.violate("the grace of a deletion" if absent_s else LAST_GOOD, name)
+            law = "the grace of a deletion" if absent_s else LAST_GOOD
+            self.violate("an empty mount deletes nothing for a minute" if is_hidden else law, name)
         served.place.pop(name, None)
 
     def rest(self, replica: str) -> None:

@@ -6,7 +6,7 @@ A surviving mutant shows a gap in the world.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -63,7 +63,6 @@ _MISSING = object()
 _revive = catalog.Catalog._revive
 _compare = notifications._compare
 _record = versions.Versions.record
-_refresh = versions.Versions._refresh
 
 
 def _restore(owner: object, name: str, value: object) -> None:
@@ -297,37 +296,10 @@ mutant(
     (state.StateFolder, "_sync_folder", lambda *_: None),
 )
 mutant(
-    "damaged line is taken as whole",
-    "state folder: sealed lines",
-    *((module, "unseal", lambda line: line.partition(b"\t")[2]) for module in (versions, state)),
-)
-mutant(
     "generation without a content is recorded",
     "versions: contents before lines",
     (versions.Versions, "_store", lambda *_: True),
 )
-mutant(
-    "two writers at once",
-    "versions: the lock",
-    (state.StateFolder, "hold_lock", lambda *_: nullcontext(enter_result=True)),
-)
-mutant(
-    "log of another writer is not read again",
-    "versions: the stamp of the log",
-    (state.StateFolder, "stamp", lambda *_: None),
-    (versions.Versions, "_refresh", lambda self: self._log or _refresh(self)),
-)
-
-mutant(
-    "file that is being written is recorded as removed",
-    "versions: held paths",
-    (
-        versions.Versions,
-        "record",
-        lambda *arguments, **options: _record_without(*arguments, **options),
-    ),
-)
-
 mutant(
     "what was served at the end is not saved",
     "reload: the shield of a save",
@@ -445,8 +417,15 @@ mutant(
     "actions: the press secret of the render",
     (actions, "_demand_press", lambda *_: None),
 )
+_is_from_page = actions.is_from_page
+mutant(
+    "press by another principal is taken",
+    "actions: only the owner of a render presses its buttons",
+    (actions, "is_from_page", lambda *_: True),
+)
 mutant(
     "cache key without its principal",
-    "confirmations: the token's owner",
+    "confirmations: the token's owner, behind the check of the render's owner",
     (confirmations, "_key", lambda kind, token, owner: f"confirmation {kind} {token}"),
+    (actions, "is_from_page", lambda *call: "token" in call[2] or _is_from_page(*call)),
 )

@@ -353,9 +353,11 @@ class Simulation:
             self.world.note(kind)
             seconds = random.choice((0.5, 5, 40, 75))
             if kind == "unlist":
+                excused_s = self.model.doubt_s  # endless while calls fail or are slow
                 self.medium.closed, self.model.doubt_s = FOLDER, inf
                 await asyncio.sleep(seconds)
-                self.medium.closed, self.model.doubt_s = "", self.world.clock.now_s
+                self.medium.closed = ""
+                self.model.doubt_s = max(excused_s, self.world.clock.now_s)
                 return
             self.model.mount(is_over=True)
             hidden = self.medium.mount_over(FOLDER, {})

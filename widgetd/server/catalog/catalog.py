@@ -206,10 +206,12 @@ class Catalog:
         They become known, so the same grace applies as to files that vanish later.
         """
         sources = self._scan.sources
+        # Broken files are revived. Those of a folder that could not be listed are missing.
+        broken = self._scan.faults.keys() | self._scan.unsettled
         missing = {
             path: key
             for path, key in versions.list_missing(sources).items()
-            if not exists(self._scan, path)
+            if path not in broken
         }
         if missing:
             # A file that was moved is not missing.

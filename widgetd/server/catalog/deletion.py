@@ -12,6 +12,7 @@ folder.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from itertools import accumulate
 
 from widgetd.base.errors import Finding
 from widgetd.base.files.folder import Identity
@@ -124,8 +125,13 @@ class MissingFiles:
 
 
 def exists(scan: Scan, path: str) -> bool:
-    """Return whether there is a file, even if it is unreadable or being written."""
-    return path in scan.sources or path in scan.faults or path in scan.unsettled
+    """Return whether there may be a file: also being written, unreadable or in such a folder."""
+    places = accumulate(path.split("/"), "{}/{}".format)
+    return (
+        path in scan.sources
+        or path in scan.unsettled
+        or any(place in scan.faults for place in places)
+    )
 
 
 def _degradation(problem: str, advice: str) -> Finding:

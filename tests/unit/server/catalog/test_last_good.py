@@ -11,6 +11,7 @@ from tests.support.daemons import serving
 from tests.support.patience import PATIENCE_S
 from tests.support.widgets import greeting, widget_file
 from tests.system.server.web.asking import ask
+from tests.unit.base.files.privilege import stopped_by_permissions
 from widgetd.base.files.source import Source
 from widgetd.core.widget.widget import Widget
 from widgetd.server.catalog.catalog import Catalog
@@ -85,6 +86,23 @@ def test_failure_of_widgetd_on_a_copy_costs_that_copy_alone(tmp_path: Path) -> N
         (widgets / f"{name}.widget").write_text("{")
 
     assert list(catalog_of(widgets, state, fail_on_a).scan().widgets) == ["b"]
+
+
+def test_folder_that_cannot_be_listed_at_a_start_costs_no_widget_below_it() -> None:
+    with stopped_by_permissions() as folder:
+        widgets, state = folders(folder)
+        (widgets / "sub").mkdir()
+        (widgets / "sub/A.widget").write_text(widget_file("A"))
+        before = catalog_of(widgets, state, load)
+        before.scan()
+        before.copies()()
+        (widgets / "sub").chmod(0)
+
+        after = catalog_of(widgets, state, load)
+        served = [list(after.scan(confirmed=confirmed).widgets) for confirmed in (False, True)]
+        (widgets / "sub").chmod(0o700)
+
+    assert served == [["a"], ["a"]]
 
 
 async def test_two_folders_on_one_state_folder_keep_apart(tmp_path: Path) -> None:
