@@ -108,7 +108,3 @@ def test_folder_is_the_named_one_else_the_local_one_else_the_bundled(
     (tmp_path / "widgets").mkdir()
     assert folder_of(settle({}, {}).settings) == Path("widgets")
     assert folder_of(settle({"dir": tmp_path}, {}).settings) == tmp_path
-
-
-def test_bundled_widgets_exist() -> None:
-    assert (bundled_folder() / "Flight Tracker.widget").is_file()

@@ -4,19 +4,6 @@ from tests.system.server.store.replicas import replicas
 from tests.system.server.store.server import Server
 
 
-async def test_answer_is_recalled_in_every_replica(backend: Server | None) -> None:
-    async with replicas(backend) as both:
-        await both.here.idempotency.remember("k", {"status": "accepted", "next": None})
-
-        assert await both.here.idempotency.recall("k") == {"status": "accepted", "next": None}
-        assert await both.there.idempotency.recall("k") == {"status": "accepted", "next": None}
-
-
-async def test_call_without_a_recorded_answer_has_none(backend: Server | None) -> None:
-    async with replicas(backend) as both:
-        assert await both.here.idempotency.recall("k") is None
-
-
 async def test_first_answer_is_kept_over_a_second(backend: Server | None) -> None:
     async with replicas(backend) as both:
         assert await both.here.idempotency.remember("k", {"seat": "12A"}) == {"seat": "12A"}

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import subprocess
 import sys
 
 import pytest
@@ -20,27 +19,11 @@ async def test_store_without_a_url_is_local_to_the_process() -> None:
         assert await store.renders.get("r1") == stored_render()
 
 
-async def test_store_with_a_url_is_shared(shared_server: Server) -> None:
-    async with open_store(shared_server.url) as store:
-        assert store.mode() == "shared"
-
-
 async def test_two_prefixes_on_one_server_are_separate(shared_server: Server) -> None:
     async with replicas(shared_server) as one, replicas(shared_server) as other:
         await one.here.renders.put(stored_render())
 
         assert await other.here.renders.get("r1") is None
-
-
-async def test_error_of_the_block_is_raised_unchanged(backend: Server | None) -> None:
-    with pytest.raises(ZeroDivisionError):
-        async with replicas(backend):
-            raise ZeroDivisionError
-
-
-def test_redis_py_is_not_loaded_without_a_server() -> None:
-    code = "import sys, widgetd.server.store.factory; sys.exit('redis' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def test_url_without_redis_py_is_refused_with_the_package_to_install(

@@ -68,11 +68,6 @@ def test_metadata_of_a_render_matches_the_public_type() -> None:
     assert public.keys() == envelope_schema()["$defs"]["RenderMark"]["properties"].keys()
 
 
-async def test_unknown_render_is_not_found(backend: Server | None) -> None:
-    async with replicas(backend) as both:
-        assert await both.here.renders.get("r1") is None
-
-
 async def test_render_never_changes(backend: Server | None) -> None:
     async with replicas(backend) as both:
         await both.here.renders.put(stored_render(text="first"))

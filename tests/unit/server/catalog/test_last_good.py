@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import anyio
@@ -28,8 +29,13 @@ def folders(tmp_path: Path) -> tuple[Path, Path]:
     return widgets, state
 
 
-def catalog_of(widgets: Path, state: Path, load: Load) -> Catalog:
-    return Catalog(widgets, load, rollback=Rollback(StateFolder(state), load), quiet_ms=0)
+def catalog_of(widgets: Path, state: Path, load: Load, *, quiet_ms: int = 0) -> Catalog:
+    return Catalog(widgets, load, rollback=Rollback(StateFolder(state), load), quiet_ms=quiet_ms)
+
+
+def scan_and_store(catalog: Catalog) -> None:
+    catalog.scan()
+    catalog.copies()()
 
 
 def copies_in(state: Path) -> list[str]:
@@ -79,13 +85,34 @@ def test_failure_of_widgetd_on_a_copy_costs_that_copy_alone(tmp_path: Path) -> N
 
     for name in "AB":
         (widgets / f"{name}.widget").write_text(widget_file(name))
-    before = catalog_of(widgets, state, load)
-    before.scan()
-    before.copies()()
+    scan_and_store(catalog_of(widgets, state, load))
     for name in "AB":
         (widgets / f"{name}.widget").write_text("{")
 
     assert list(catalog_of(widgets, state, fail_on_a).scan().widgets) == ["b"]
+
+
+def test_file_being_written_at_a_start_that_cannot_use_its_copy_is_not_forgotten(
+    tmp_path: Path,
+) -> None:
+    widgets, state = folders(tmp_path)
+
+    def fail_on_a(file: Source, sidecar: Source | None) -> Widget:
+        if file.path == "A.widget":
+            raise RuntimeError("a defect")
+        return load(file, sidecar)
+
+    for name in "AB":
+        (widgets / f"{name}.widget").write_text(widget_file(name))
+    scan_and_store(catalog_of(widgets, state, load))
+    (widgets / "A.widget").write_text("")
+    (widgets / "B.widget").write_text(widget_file("B", title="Changed"))
+
+    time.sleep(0.01)
+    scan_and_store(catalog_of(widgets, state, fail_on_a, quiet_ms=1))
+    (widgets / "A.widget").write_text("{")
+
+    assert list(catalog_of(widgets, state, load).scan().widgets) == ["a", "b"]
 
 
 def test_folder_that_cannot_be_listed_at_a_start_costs_no_widget_below_it() -> None:
@@ -93,9 +120,7 @@ def test_folder_that_cannot_be_listed_at_a_start_costs_no_widget_below_it() -> N
         widgets, state = folders(folder)
         (widgets / "sub").mkdir()
         (widgets / "sub/A.widget").write_text(widget_file("A"))
-        before = catalog_of(widgets, state, load)
-        before.scan()
-        before.copies()()
+        scan_and_store(catalog_of(widgets, state, load))
         (widgets / "sub").chmod(0)
 
         after = catalog_of(widgets, state, load)
