@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 from functools import partial
@@ -53,6 +53,7 @@ def call_once(url: str) -> Answer:
 def measure_rows(most: int) -> Iterator[Row]:
     """Measure the rows of this family."""
     yield from _against_a_constant(min(most, 600))
+    yield _with_an_address(min(most, 1_500))
     yield _among_many(min(most, 600))
     yield _beside_a_lister(min(most, 600))
     yield _longest(min(most, _RENDERS))
@@ -115,17 +116,26 @@ def rate(times_s: tuple[float, ...]) -> str:
     return f"{middle:.0f}/s ({low:.0f}-{high:.0f})"
 
 
+def _with_an_address(pairs: int) -> Row:
+    """Compare calls of a client that draws nothing."""
+    with ExitStack() as stack:
+        widgets = real(stack.enter_context(folder()), 16, sidecars=True)
+        arms = [stack.enter_context(widgetd(widgets, "--links", on)) for on in ("auto", "never")]
+        return _compare("call with an address in its answer, without", arms, pairs)
+
+
 def _among_many(pairs: int) -> Row:
     with ExitStack() as stack:
-        many, few = (
-            stack.enter_context(widgetd(real(stack.enter_context(folder()), size)))
-            for size in (10_000, 16)
-        )
-        stack.enter_context(sharing_a_processor(many, few))
-        timings = alternate(
-            caller(many.url), caller(few.url), pairs=pairs, warm_up=_TURN, block=_TURN
-        )
-    return compare_arms("call among 10,000 widgets, among 16", at_most(1.05), timings)
+        folders = [real(stack.enter_context(folder()), size) for size in (10_000, 16)]
+        arms = [stack.enter_context(widgetd(widgets)) for widgets in folders]
+        return _compare("call among 10,000 widgets, among 16", arms, pairs)
+
+
+def _compare(what: str, arms: Sequence[Server], pairs: int) -> Row:
+    with sharing_a_processor(*arms):
+        timers = [caller(arm.url) for arm in arms]
+        timings = alternate(*timers, pairs=pairs, warm_up=_TURN, block=_TURN)
+    return compare_arms(what, at_most(1.05), timings)
 
 
 def _beside_a_lister(pairs: int) -> Row:

@@ -209,9 +209,7 @@ class Catalog:
         # Broken files are revived. Those of a folder that could not be listed are missing.
         broken = self._scan.faults.keys() | self._scan.unsettled
         missing = {
-            path: key
-            for path, key in versions.list_missing(sources).items()
-            if path not in broken
+            path: key for path, key in versions.list_missing(sources).items() if path not in broken
         }
         if missing:
             # A file that was moved is not missing.
