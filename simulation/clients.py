@@ -24,9 +24,11 @@ from widgetd.server.access.principal import Principal
 from widgetd.server.mcp import sdk
 from widgetd.server.mcp.http_calls import caller_for
 from widgetd.server.render.action_callers import ActionAnswer, ActionCaller, ActionTerms
+from widgetd.server.store.contract import StoredRender
 
 SEATS = "seats.widget"
 PAUSES_S = (0, 0.001, 0.01, 0.3)
+FOLLOWED_S = 5.0  # a page must show what came of its press so soon
 TERMINAL = ("done", "failed", "unsure")
 
 _TEMPLATE = """{"type":"Card","asForm":true,"children":[
@@ -100,6 +102,8 @@ class Person:
     random: Random
     replicas: list[Replica]
     number: int
+    is_done: bool = False
+    seen: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def press(self) -> None:
         """Press in several views at once, and let a stranger try the same."""
@@ -131,6 +135,8 @@ class Person:
         if "version" in arguments and self.random.random() < 0.3:
             del arguments["idempotency_key"]
         self.model.agree(seat, {"flight": flight, "seat": seat}, principal.name)
+        starts = self.world.counts["starts"]
+        following = asyncio.ensure_future(self._follow(render.id, principal))
         async with anyio.create_task_group() as tasks:
             for _ in range(self.random.randint(1, 3)):
                 tasks.start_soon(self._insist, arguments, principal, seat)
@@ -138,10 +144,29 @@ class Person:
             if self.random.random() < 0.3:
                 theirs = {**arguments, "press": "guess", "idempotency_key": "of eve"}
                 tasks.start_soon(self._insist, theirs, stranger, "")
+        if self.is_done and starts == self.world.counts["starts"]:
+            with anyio.move_on_after(FOLLOWED_S):
+                await self.seen.wait()
+            if not self.seen.is_set():
+                self.model.violate("a page shows what came of its press", seat)
+        following.cancel()
 
     def _pick(self) -> Replica | None:
         ready = [replica for replica in self.replicas if replica.ready.is_set()]
         return self.random.choice(ready) if ready else None
+
+    async def _follow(self, render_id: str, principal: Principal) -> None:
+        """Follow the render at one replica after another, as a page does."""
+        while not self.seen.is_set():
+            if replica := self._pick():
+                caller = caller_for(replica.server, principal)
+                with suppress(CallError):
+                    newer = await replica.server.rendering.wait_for_newer(
+                        render_id, caller, after=1, timeout_s=60
+                    )
+                    if isinstance(newer, StoredRender):
+                        self.seen.set()
+            await anyio.sleep(0.3)
 
     async def _insist(self, arguments: Mapping[str, Any], principal: Principal, seat: str) -> None:
         for _ in range(5):
@@ -151,6 +176,7 @@ class Person:
                 self.world.note("answer", seat=seat, status=status, replica=replica.name)
                 if seat:
                     self.model.answer(seat, status)
+                    self.is_done |= status == "done"
                 if status in TERMINAL:
                     return
             await anyio.sleep(self.random.choice(PAUSES_S))

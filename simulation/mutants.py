@@ -29,6 +29,7 @@ from widgetd.server.observe.line_queue import LineQueue
 from widgetd.server.render import acting
 from widgetd.server.store import confirmations
 from widgetd.server.store.cache import Idempotency
+from widgetd.server.store.shared.cache import SharedCache
 
 Change = tuple[object, str, Any]
 """An object, the name of its attribute, and the new value."""
@@ -386,6 +387,17 @@ mutant(
     "key of a press is this replica's alone (R1)",
     "actions: the key is agreed by all replicas",
     (Idempotency, "agree", Idempotency.remember),
+)
+
+
+async def _send_nothing(_: object) -> list[tuple[str, int]]:
+    return []
+
+
+mutant(
+    "what was stored while the store was away stays here",
+    "shared cache: handed over when the store is back",
+    (SharedCache, "hand_over", _send_nothing),
 )
 
 

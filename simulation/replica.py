@@ -126,7 +126,7 @@ class Replica:
             self.rollback = Rollback(folder, load_once)
         catalog = Catalog(Path(FOLDER), load_once, rollback=self.rollback, system=system)
         options = ServerOptions(system=system)
-        self.server = build(registry, open_replica(machine.store, system), options)
+        self.server = build(registry, open_replica(machine.store, system, self.process), options)
         self.server.actions = machine.upstream
         self.task = asyncio.ensure_future(self._run(catalog, system))
 

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import anyio
 
-from simulation.world import World
+from simulation.world import Process, World
 from widgetd.base.system import System
 from widgetd.server.store.cache import Idempotency, Renders, build_local_caches
 from widgetd.server.store.contract import Bounds, StoredRender
@@ -19,6 +19,7 @@ from widgetd.server.store.shared.connection import Key, Kind, StoreConnection, U
 from widgetd.server.store.waiters import Waiters
 
 DELAYS_S = (0, 0.0003, 0.002)
+RETURN_S = 0.5  # a lost connection is open again after so long
 
 
 @dataclass(eq=False)
@@ -66,11 +67,28 @@ class Connection:
 
     up = True
 
-    def __init__(self, server: StoreServer) -> None:
+    def __init__(self, server: StoreServer, process: Process) -> None:
         self._server = server
+        self._process = process
+        self.caches: list[shared.SharedCache] = []
 
     async def run(self, script: str, keys: list[Key], *arguments: Any) -> Any:
-        """Run a script, and lose the way there or the way back."""
+        """Run a script, and lose the way there or the way back. Then connect again."""
+        try:
+            return await self._run(script, keys, *arguments)
+        except UnavailableError:
+            loop = self._server.world.loop
+            loop.call_later(RETURN_S, lambda: loop.create_task(self._return()))
+            raise
+
+    async def _return(self) -> None:
+        if self._process.is_alive:
+            for cache in self.caches:
+                await cache.hand_over()
+            for waiters in self._server.replicas:
+                waiters.notify_all()
+
+    async def _run(self, script: str, keys: list[Key], *arguments: Any) -> Any:
         server, name = self._server, keys[0].name
         server.world.counts["store calls"] += 1
         kind = "put" if script is shared._PUT else "newest"
@@ -101,10 +119,10 @@ class Connection:
             waiters.notify_replaced(render_id)
 
 
-def open_replica(server: StoreServer, system: System) -> Store:
+def open_replica(server: StoreServer, system: System, process: Process) -> Store:
     """Return the store of a replica."""
     bounds, waiters, clock = Bounds(versions_per_s=1e6), Waiters(), system.clock.wall_s
-    connection = Connection(server)
+    connection = Connection(server, process)
     server.replicas.append(waiters)
     real = cast("StoreConnection", connection)
     renders, answers, _ = build_local_caches(bounds, system.clock.steady_s)
@@ -116,6 +134,7 @@ def open_replica(server: StoreServer, system: System) -> Store:
         version_of=lambda kept: StoredRender.read(kept).version,
     )
     agreed = shared.SharedCache(real, answers, name="answers", owner_of=lambda _: "")
+    connection.caches += agreed, remote
     return replace(
         local_store(bounds, clock),
         renders=Renders(remote, waiters, publish=connection.publish, bounds=bounds, clock=clock),

@@ -92,7 +92,6 @@ class Catalog:
         self._examined: Mapping[str, Source] = {}
         self._strays: tuple[Finding, ...] = ()
         self._missing = MissingFiles(system.clock)
-        self._is_first = True
         # Keys of last good content by path. The content may come from another path.
         self._recalled: dict[str, str] = {}
         self._current = Snapshot.empty(selection=selection, settings=settings)
@@ -136,9 +135,8 @@ class Catalog:
         )
         if not paths and self._scan.sources is before.sources:
             self.cost_s = clock.thread_s() - began_s
-        if self._is_first and self._rollback is not None:
+        if before is UNKNOWN and self._rollback is not None:
             entries = self._restore_missing(self._rollback.versions)
-        self._is_first = False
         changes = rebuild(entries, self._scan, previous=before, load=self._load)
         if finished and any(entry and entry.fault for entry in changes.values()):
             # A writer may close a file after each part of it. A fault counts once it is quiet.
@@ -201,10 +199,8 @@ class Catalog:
         return self._strays
 
     def _restore_missing(self, versions: Versions) -> Mapping[str, Entry]:
-        """Return the entries of the files that an earlier process served and that vanished since.
-
-        They become known, so the same grace applies as to files that vanish later.
-        """
+        # Return the entries of the files that an earlier process served and that vanished since.
+        # They become known, so the same grace applies as to files that vanish later.
         sources = self._scan.sources
         # Broken files are revived. Those of a folder that could not be listed are missing.
         broken = self._scan.faults.keys() | self._scan.unsettled
@@ -231,10 +227,8 @@ class Catalog:
                 yield from (path for path in owners if not exists(self._scan, path))
 
     def _revive(self, changes: Changes) -> Iterator[tuple[str, Entry]]:
-        """Yield entries with the last good widget of an earlier process.
-
-        The current files are broken, or being written.
-        """
+        # Yield entries with the last good widget of an earlier process. The current files are
+        # broken, or being written.
         # Files with an earlier entry were looked up when they were new.
         for path in {*changes, *self._scan.unsettled} - self._current.entries.keys():
             entry = changes.get(path)
@@ -391,11 +385,8 @@ def _load_uncompiled(source: Source, sidecar: Source | None, *, limits: Limits) 
 def _scan_once(
     folder: str | os.PathLike[str] | None, make: Callable[..., Widget], limits: Limits
 ) -> Snapshot:
-    """Return the snapshot of a folder, or None stands for the bundled widgets.
-
-    Raises:
-        ConfigError: There is no such folder.
-    """
+    # Return the snapshot of a folder. None stands for the bundled widgets. Raises ConfigError if
+    # there is no such folder.
     folder = bundled_folder() if folder is None else folder
     load_limited = partial(make, limits=limits)
     snapshot = Catalog(Path(folder), load_limited, limit_bytes=limits.file_bytes, quiet_ms=0).scan()

@@ -127,11 +127,8 @@ class MissingFiles:
 def exists(scan: Scan, path: str) -> bool:
     """Return whether there may be a file: also being written, unreadable or in such a folder."""
     places = accumulate(path.split("/"), "{}/{}".format)
-    return (
-        path in scan.sources
-        or path in scan.unsettled
-        or any(place in scan.faults for place in places)
-    )
+    is_found = path in scan.sources or path in scan.unsettled
+    return is_found or not scan.faults.keys().isdisjoint(places)
 
 
 def _degradation(problem: str, advice: str) -> Finding:

@@ -120,7 +120,14 @@ async def _open_shared(
         connection, fallback, renders=render_cache, waiters=waiters, bounds=bounds, clock=clock
     )
     limits = LocalRateLimits(bounds=bounds, timer=timer)
-    async with connection.maintain(actions.hand_over):
+
+    async def hand_over() -> None:
+        await answer_cache.hand_over()
+        for render_id, version in await render_cache.hand_over():
+            await connection.publish_version(render_id, version)
+        await actions.hand_over()
+
+    async with connection.maintain(hand_over):
         yield Store(
             renders=renders,
             actions=actions,

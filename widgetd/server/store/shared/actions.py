@@ -238,11 +238,7 @@ def _action(number: bytes, fields: Sequence[bytes]) -> Action | None:
 
 
 def _origin(kept: object) -> Origin:
-    """Parse a stored origin. Earlier releases stored none.
-
-    Raises:
-        ValueError: It is no origin.
-    """
+    # Parse a stored origin. Earlier releases stored none. Raises ValueError for anything else.
     match kept:
         case {"owner": str(owner), "elevated": bool(elevated), "marks": [*labels]} if all(
             isinstance(label, str) for label in labels

@@ -134,13 +134,43 @@ class SharedCache:
         self._name = name
         self._owner_of = owner_of
         self._version_of = version_of
+        self._unsent: dict[str, None] = {}
 
     async def put(self, key: str, value: bytes, *, owner: str) -> bytes:
         try:
             standing = await self._put_readable(key, value, owner)
         except UnavailableError:
             standing = value
+            self._keep_unsent(key)
         return await self._local.put(key, standing, owner=owner)
+
+    def _keep_unsent(self, key: str) -> None:
+        self._unsent[key] = None
+        if len(self._unsent) > self._local.most:
+            del self._unsent[next(iter(self._unsent))]
+
+    async def hand_over(self) -> list[tuple[str, int]]:
+        """Send what was put or replaced here while the server was away.
+
+        Returns:
+            The keys and the versions that the server has now.
+        """
+        sent = []
+        while self._unsent:
+            key = next(iter(self._unsent))
+            del self._unsent[key]
+            copy = await self._local.get(key)
+            if copy is None:
+                continue
+            try:
+                standing = await self._put_readable(key, copy, self._owner_of(copy))
+            except UnavailableError:
+                self._keep_unsent(key)
+                break
+            if standing != copy:
+                standing = await self.newest(key) or standing
+            sent.append((key, self._version_of(standing)))
+        return sent
 
     async def get(self, key: str) -> bytes | None:
         """Return the value of `key`, or None. A local copy may be of an older version."""
@@ -179,6 +209,7 @@ class SharedCache:
             if await self._put(key, value, owner, standing) != value:
                 return False
         except UnavailableError:
+            self._keep_unsent(key)
             return await self._local.replace(key, value, standing=standing, owner=owner)
         copy = await self._local.get(key)
         if copy is None:
