@@ -60,7 +60,8 @@ def find_sample(server: Server, tool: str) -> WidgetSample | None:
 def list_suggestions(snapshot: Snapshot, upstreams: Iterable[Upstream]) -> list[str]:
     """Return up to three things to ask for: of served widgets, and of an upstream if there is any.
 
-    The widgets with most content come first, and none has the tags of another.
+    A widget is asked for by the first wish of its sidecar, else by its title. The widgets with most
+    content come first, and none has the tags of another.
     """
     calls = [
         " ".join((f"Call {tool.name} of {upstream.name}", *values))
@@ -72,8 +73,9 @@ def list_suggestions(snapshot: Snapshot, upstreams: Iterable[Upstream]) -> list[
     widgets.sort(key=lambda widget: (-size(widget.example, _MUCH), widget.tool))
     by_tags: dict[object, str] = {}
     for widget in widgets:
-        title, tags = widget.definition.title, widget.definition.tags
-        by_tags.setdefault(tuple(tags) or widget.tool, f"Show me {title}")
+        definition = widget.definition
+        wishes = *definition.sidecar.wishes, f"Show me {definition.title}"
+        by_tags.setdefault(definition.tags or widget.tool, wishes[0])
     return [*by_tags.values()][: _SUGGESTIONS - len(calls)] + calls
 
 

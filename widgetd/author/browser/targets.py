@@ -350,7 +350,7 @@ async def locate(
             several = next(at for at, count in enumerate(counts) if count)
             raise await _several_error(target, candidates[several], counts[several])
         if anyio.current_time() >= until:
-            raise await _missing_error(target, page)
+            raise await _missing_error(target, page, frame)
         await anyio.sleep(LIMITS.poll_s)  # the widget may still be drawing
 
 
@@ -367,11 +367,20 @@ async def _several_error(target: Target, located: Locator, count: int) -> CallEr
 _NAMED = compile_pattern(r"""(?m)^ *+- '?(?P<role>[a-z]++) "(?P<name>(?:[^"\\\n]|\\.)*+)\"""")
 
 
-async def _missing_error(target: Target, page: Page) -> CallError:
-    screen = await page.aria_snapshot(mode="ai")
-    elements = (
-        f'role={node["role"]}[name="{node["name"]}"]' for node in read_tokens(_NAMED, screen)
-    )
+_NAMES_OF = {"field": "name", "action": "data-action", "component": "data-component"}
+_READ_NAMES = "(all, name) => all.map(one => one.getAttribute(name))"
+
+
+async def _missing_error(target: Target, page: Page, frame: FrameLocator | Frame) -> CallError:
+    engine, elements = target.candidates[0][-1].engine, list[str]()
+    if attribute := _NAMES_OF.get(engine):
+        named = frame.locator(f"css=body [{attribute}]")
+        names = dict.fromkeys(await named.evaluate_all(_READ_NAMES, attribute))
+        elements = [f"{engine}={name}" for name in names if name]
+    else:
+        screen = await page.aria_snapshot(mode="ai")
+        nodes = read_tokens(_NAMED, screen)
+        elements = [f'role={node["role"]}[name="{node["name"]}"]' for node in nodes]
     near = most_similar(str(target), elements, 3)
     hint = f"there is {', '.join(near)}" if near else "nothing that has a name is shown"
     problem = f"nothing is at {target}; {hint}"

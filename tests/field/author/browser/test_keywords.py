@@ -226,6 +226,16 @@ async def test_failing_keyword_reports_the_difference(
 
 
 @needs_browser
+async def test_misspelt_field_is_told_as_a_target(chromium: Chromium, tmp_path: Path) -> None:
+    async with staged(chromium, controls_server(tmp_path)) as stage:
+        await do(stage, "show_widget", widget="controls", arguments={"who": "Ada"})
+        with pytest.raises(CallError) as raised:
+            await play(stage, [("press", {"target": "field=twon"})], timeout_s=1)
+
+    assert raised.value.suggestions[0] == "field=town"
+
+
+@needs_browser
 @pytest.mark.parametrize(
     ("target", "count"),
     [
