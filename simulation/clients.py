@@ -62,15 +62,18 @@ booked = "seat.code"
 
 @dataclass(eq=False)
 class Airline(ActionCaller):
-    """An upstream with delays and lost answers."""
+    """An upstream with delays, refusals, lost answers and changing terms."""
 
     world: World
     model: Model
     random: Random
     confirms: bool
 
-    def find_terms(self, _upstream: str, _tool: str) -> ActionTerms:
-        """Allow the tool."""
+    def find_terms(self, _upstream: str, _tool: str) -> ActionTerms | None:
+        """Allow the tool, except in the moments in which the upstream announces other terms."""
+        if self.random.random() < 0.05:
+            self.confirms = not self.confirms
+            return None
         return ActionTerms(confirm=self.confirms, title="Book a seat", patience_s=60)
 
     async def call_action(
@@ -84,6 +87,8 @@ class Airline(ActionCaller):
     ) -> ActionAnswer:
         """Book a seat."""
         self.world.counts["upstream calls"] += 1
+        if self.random.random() < 0.1:
+            raise CallError("W5012", "the flight is full")
         await anyio.sleep(self.random.choice((0, 0.003, 0.05)))
         self.world.note("booked", seat=arguments["seat"])
         self.model.call(str(arguments["seat"]), dict(arguments), principal)

@@ -242,8 +242,8 @@ class Model:
             self.violate("a press is done as agreed", seat, (arguments, self._agreed.get(seat)))
 
     def answer(self, seat: str, status: str) -> None:
-        if status == "done" and not self._calls[seat]:
-            self.violate("done means done", seat)
+        if status in ("done", "failed") and (status == "done") != bool(self._calls[seat]):
+            self.violate("done means done, and failed means not done", seat, status)
 
     def stall(self, seconds: float) -> None:
         if seconds > LIVE_S:
