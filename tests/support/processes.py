@@ -41,7 +41,7 @@ class Served:
     def send(self, number: signal.Signals) -> None:
         self.process.send_signal(number)
 
-    async def wait_for_end(self, within_s: float) -> int:
+    async def wait_for_end(self, within_s: float = PATIENCE_S) -> int:
         """Wait for the end and return the exit code."""
         with anyio.fail_after(within_s):
             return await self.process.wait()

@@ -12,7 +12,6 @@ import anyio
 from prometheus_client.parser import text_string_to_metric_families
 
 from tests.field.deploy.balancing import Balancer, free_port
-from tests.support.patience import PATIENCE_S
 from tests.support.processes import Served, daemon_process
 from tests.system.server.store.server import Server
 from tests.system.server.web.asking import ask
@@ -47,7 +46,7 @@ class Replica:
         """End as a service manager would have it, and answer the exit code."""
         assert self._served is not None
         self._served.send(signal.SIGTERM)
-        code = await self._served.wait_for_end(within_s=PATIENCE_S)
+        code = await self._served.wait_for_end()
         await self._held.aclose()
         return code
 

@@ -19,6 +19,7 @@ from tests.field.author.testing.running import widgetd_test
 from tests.field.hosts.hosting import hosted
 from tests.field.server.web.browsing import needs_browser
 from tests.support.examples import SCALE
+from tests.support.patience import PATIENCE_S
 from tests.support.widgets import widget_file
 from widgetd.author.browser.chromium import Chromium
 from widgetd.author.browser.emulated_stage import EmulatedStage, HostProfile
@@ -36,7 +37,6 @@ FORM = "create_task"
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGM4AQAAywDKzODlIQAAAABJRU5ErkJggg=="
 """One grey pixel."""
 ADD = 'role=button[name="Add task"]'
-LIFE_S = 30
 PROFILE_S = 500
 
 
@@ -46,7 +46,7 @@ async def show_widget(stage: EmulatedStage, widget: str = FORM) -> None:
 
 async def press_button(stage: EmulatedStage, target: str = ADD) -> None:
     await do(stage, "Press", 10, target=target)
-    with anyio.fail_after(LIFE_S):
+    with anyio.fail_after(PATIENCE_S):
         await stage.frame.get_by_text("was sent").wait_for()
 
 
@@ -188,7 +188,7 @@ async def test_chatgpt_draws_a_lost_result_again_with_its_controls_off(chromium:
     async with hosted(chromium, HOSTS["chatgpt"]) as stage:
         await show_widget(stage)
         await stage.remount()
-        with anyio.fail_after(LIFE_S):
+        with anyio.fail_after(PATIENCE_S):
             await stage.frame.get_by_text("controls that need a server are off").wait_for()
 
         assert await stage.frame.get_by_role("button", name="Add task").is_disabled()
@@ -205,11 +205,11 @@ async def test_second_mount_shows_the_submission_and_sends_nothing(
         await press_button(stage)
         await stage.remount()
         # It is said again before anything is pressed.
-        with anyio.fail_after(LIFE_S):
+        with anyio.fail_after(PATIENCE_S):
             await stage.frame.get_by_text("“Add task” was sent.").wait_for()
         await press_button(stage)
 
-        with anyio.fail_after(LIFE_S):
+        with anyio.fail_after(PATIENCE_S):
             while stage.calls.count("widget_action") < 2:
                 await stage.event_within(1)
         assert await queued(stage) == ["task.create"]
@@ -231,7 +231,7 @@ async def test_second_mount_behind_a_gateway_sends_no_message_again_where_the_pa
         await press_button(stage)
         await stage.remount()
         if app_tools == "always" or keeps_storage:
-            with anyio.fail_after(LIFE_S):
+            with anyio.fail_after(PATIENCE_S):
                 await stage.frame.get_by_text("“Add task” was sent.").wait_for()
         await press_button(stage)
 
@@ -326,7 +326,7 @@ async def test_result_before_the_handshake_leaves_controls_on_and_is_followed(
         await show_widget(stage)
         assert await stage.frame.get_by_role("button", name="Add task").is_enabled()
         assert "controls are off" not in await frame_text(stage)
-        with anyio.fail_after(LIFE_S):
+        with anyio.fail_after(PATIENCE_S):
             while "follow_render" not in stage.calls:
                 await stage.event_within(1)
 
@@ -375,6 +375,6 @@ async def test_newer_version_is_drawn_in_place_with_its_note(chromium: Chromium)
         called = {"name": "update_render", "arguments": update}
         assert not (await stage.client.request("tools/call", called)).get("isError")
 
-        with anyio.fail_after(LIFE_S):
+        with anyio.fail_after(PATIENCE_S):
             await stage.frame.get_by_text("Glass is on its way.").wait_for()
         assert stage.console == []

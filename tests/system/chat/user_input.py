@@ -144,7 +144,7 @@ async def outputs_after_input(parent: Path, toolsets: Collection[str]) -> Output
                     await receiver.wait_for_requests(3)
                     streams.cancel_scope.cancel()
                 served.process.terminate()
-                await served.wait_for_end(within_s=PATIENCE_S)
+                await served.wait_for_end()
         outputs.model_requests = [json.dumps(one.body) for one in model.asked]
         outputs.webhook_payloads = [one.message["data"]["payload"] for one in receiver.requests]
         outputs.spans = bytes(spans)

@@ -8,7 +8,6 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from tests.support.patience import PATIENCE_S
 from tests.support.processes import daemon_process
 from tests.support.widgets import widget_file
 from widgetd.base.files.folder import bundled_folder
@@ -132,7 +131,7 @@ async def test_start_imports_no_module_of_disabled_rooms(tmp_path: Path) -> None
         flags = ("--state-dir", str(state))
         async with daemon_process(widgets, *flags, log=log, program=program) as served:
             served.process.terminate()
-            await served.wait_for_end(within_s=PATIENCE_S)
+            await served.wait_for_end()
     lines = log.read_text(encoding="utf-8").splitlines()
     imported = {line.rpartition("|")[2].strip() for line in lines if line.startswith("import time")}
 

@@ -26,7 +26,6 @@ from tests.system.server.store.receiver import receiving
 from widgetd.daemon.serve import serve
 from widgetd.settings import Settings
 
-PATIENCE_TO_START_S = 60
 WAITING = "await_widget_action"
 CLIENT = {"name": "test", "version": "1"}
 
@@ -37,7 +36,7 @@ async def stdio_process(
 ) -> AsyncIterator[tuple[Process, ObjectReceiveStream[str]]]:
     """Yield a daemon over stdio and the lines that it answers, with a deadline."""
     command = over_stdio(order_folder)
-    with anyio.fail_after(PATIENCE_TO_START_S):
+    with anyio.fail_after(PATIENCE_S):
         async with await anyio.open_process([command.command, *command.args]) as process:
             send, lines = anyio.create_memory_object_stream[str](16)
             async with lines, anyio.create_task_group() as tasks:
@@ -180,7 +179,7 @@ async def test_user_input_is_in_no_log_and_no_audit(
         await page.call("widget_action", **taking, payload={"pin": pin})
         await page.call("widget_action", **taking | {"action": pin, "idempotency_key": pin})
         served.send(signal.SIGTERM)
-        assert await served.wait_for_end(within_s=5) == 0
+        assert await served.wait_for_end() == 0
 
     audit_text, log_text = audit.read_text(), log.read_text()
     assert receipt.structured_content == {"status": "accepted", "next": 1}

@@ -23,7 +23,7 @@ from tests.support.patience import PATIENCE_S
 from tests.support.processes import WIDGETD, daemon_environment, daemon_process
 from tests.support.sockets import connect, modern_request, read_response
 from tests.support.widgets import greeting, widget_file
-from tests.system.daemon.test_actions import CLIENT, PATIENCE_TO_START_S, say, stdio_process
+from tests.system.daemon.test_actions import CLIENT, say, stdio_process
 from tests.system.server.web.asking import ask
 from tests.unit.base.files.deep import LONGEST, deep
 from widgetd.cli import main
@@ -67,7 +67,7 @@ async def test_sigterm_lets_a_call_in_flight_finish(tmp_path: Path) -> None:
 
             with anyio.fail_after(PATIENCE_S):
                 status, content = await read_response(stream)
-        assert await served.wait_for_end(within_s=5) == 0
+        assert await served.wait_for_end() == 0
 
     assert status == 200
     assert json.loads(content)["result"]["structuredContent"] == greeting("Hello", "Ada")
@@ -247,7 +247,7 @@ def test_host_that_goes_away_ends_the_daemon_with_one_event(tmp_path: Path, clos
         process.stdin.flush()
         if "input" in closed:
             process.stdin.close()
-        code = process.wait(PATIENCE_TO_START_S)
+        code = process.wait(PATIENCE_S)
 
     # FastMCP's own line would be no JSON.
     events = [json.loads(line)["event"] for line in log.read_text().splitlines()]

@@ -144,7 +144,7 @@ async def test_log_at_debug_level_holds_no_secret_of_an_upstream(tmp_path: Path)
                     while "HTTP Request" not in log.read_text():  # noqa: ASYNC110 - no event reports it
                         await anyio.sleep(0.01)
                     served.send(signal.SIGTERM)
-                    await served.wait_for_end(within_s=PATIENCE_S)
+                    await served.wait_for_end()
     finally:
         del os.environ["TEST_UPSTREAM_KEY"]
 

@@ -125,7 +125,7 @@ async def test_arguments_that_ended_the_daemon_are_refused_and_their_widget_is_s
     async with forked_daemon(folder, "--state-dir", state, before=STALLING) as served:
         assert await tools(served) == {"quiet", "shout"}
         await until_stuck(served)
-        assert await served.wait_for_end(within_s=PATIENCE_S) == 26
+        assert await served.wait_for_end() == 26
 
     async with forked_daemon(folder, "--state-dir", state, before=STALLING, log=log) as served:
         assert await tools(served) == {"quiet", "shout"}
@@ -191,7 +191,7 @@ async def test_kill_during_a_render_takes_nothing_away(tmp_path: Path) -> None:
     async with forked_daemon(folder, "--state-dir", state, before=STALLING_FILTER) as served:
         await until_stuck(served)
         served.send(signal.SIGKILL)
-        assert await served.wait_for_end(within_s=PATIENCE_S) == -signal.SIGKILL
+        assert await served.wait_for_end() == -signal.SIGKILL
 
     async with forked_daemon(folder, "--state-dir", state, before=STALLING) as served:
         assert await tools(served) == {"quiet", "shout"}

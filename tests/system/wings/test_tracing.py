@@ -15,7 +15,6 @@ from mcp.client.extension import advertise
 from tests.support.booking import GIVEN, SCHEMA, SIDECAR, TEMPLATE, mark, press
 from tests.support.clients import connect_client
 from tests.support.forked_daemons import forked_daemon
-from tests.support.patience import PATIENCE_S
 from tests.support.widgets import widget_file
 from tests.system.daemon.collecting import ENDPOINT, HAS_SDK, collecting
 from tests.system.upstreams.servers import serve_mcp, toml
@@ -58,7 +57,7 @@ async def test_call_is_a_span_and_a_duration_with_its_method_and_no_argument(
             async with connect_client(served.url, "modern") as client:
                 await client.call("a", who="Ada Lovelace")
             served.process.terminate()
-            assert await served.wait_for_end(within_s=PATIENCE_S) == 0
+            assert await served.wait_for_end() == 0
 
     assert b"tools/call" in received
     assert b"mcp.method.name" in received
@@ -89,7 +88,7 @@ async def test_press_is_a_span_and_so_is_its_call_of_the_upstream(
             async with Client(served.url, extensions=apps) as client:
                 pressed = await press(client, mark(await client.call_tool("seats", GIVEN)))
             served.process.terminate()
-            assert await served.wait_for_end(within_s=PATIENCE_S) == 0
+            assert await served.wait_for_end() == 0
 
     assert (pressed.structured_content or {})["status"] == "done", pressed
     assert b"widget_action" in received

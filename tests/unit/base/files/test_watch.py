@@ -19,10 +19,6 @@ from widgetd.base.files import watchfiles_watcher
 from widgetd.base.files.hints import Hints, Skipped
 from widgetd.base.files.watch import Follow, Mode, pause_s, watch
 
-ENDS_S = 2.0
-"""For a machine that stalls: ending takes 11 ms, and for ever if the watcher is not told."""
-
-
 by_each_follower = pytest.mark.parametrize("follow", FOLLOWERS.values(), ids=FOLLOWERS)
 
 
@@ -244,5 +240,5 @@ async def ends_at_once(root: Path, follow: Follow | None, mode: Mode, how: str) 
             watcher.stop.set()
         else:
             scope.cancel()
-        with anyio.fail_after(ENDS_S):
+        with anyio.fail_after(PATIENCE_S):
             await over.wait()
