@@ -206,6 +206,7 @@ NO_ENTRIES_OF_PRINCIPALS = {
     "RecordingTransport.watched": "one for each press under way",
     "ReplacedRenders._ids": "one for each replaced render until it is told",
     "Server.services": "made by the daemon",
+    "SharedCache._unsent": "keys of the local cache, which shares its room",
     "ToolCallHooks._results": "one turn",
     "ToolCallHooks._started_s": "one turn",
     "ToolListing.dropped": "one upstream",

@@ -90,6 +90,9 @@ class LocalCache:
     newest = get
     agree = put
 
+    def holds(self, key: str) -> bool:
+        return self._entries.get(key) is not None
+
     async def replace(
         self, key: str, value: bytes, *, standing: bytes, owner: str, ttl_s: float | None = None
     ) -> bool:

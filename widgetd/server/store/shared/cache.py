@@ -146,8 +146,8 @@ class SharedCache:
 
     def _keep_unsent(self, key: str) -> None:
         self._unsent[key] = None
-        if len(self._unsent) > self._local.most:
-            del self._unsent[next(iter(self._unsent))]
+        if len(self._unsent) > 2 * self._local.most:  # most of them were evicted here
+            self._unsent = dict.fromkeys(filter(self._local.holds, self._unsent))
 
     async def hand_over(self) -> list[tuple[str, int]]:
         """Send what was put or replaced here while the server was away.
@@ -235,7 +235,7 @@ class SharedCache:
         return await self._local.put(key, standing, owner=owner)
 
     async def holds_locally(self, key: str) -> bool:
-        return await self._local.get(key) is not None
+        return self._local.holds(key)
 
     async def _put_readable(self, key: str, value: bytes, owner: str) -> bytes:
         unreadable: list[bytes] = []
