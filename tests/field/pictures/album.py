@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+import orjson
+
 from widgetd.author.browser.chromium import Theme
 from widgetd.author.browser.picture import Screenshot
 from widgetd.base.files.folder import bundled_folder
@@ -18,16 +20,15 @@ _WIDTH = 400
 
 
 def shots(theme: Theme) -> Mapping[str, Screenshot]:
-    """Pictures to take, by the name of the widget's tool."""
-    return {
-        widget.tool: Screenshot(
-            tree=show_state(widget, SAMPLE).tree(widget),
-            title=widget.definition.title,
-            theme=theme,
-            width=_WIDTH,
-            scale=1.0,
-        )
+    """Pictures to take, by the name of the widget's tool, and of what must not be cut at edges."""
+    trees = {
+        widget.tool: show_state(widget, SAMPLE).tree(widget)
         for widget in discover_widgets(bundled_folder())
+    }
+    trees["edges"] = orjson.loads((_FOLDER / "edges.json").read_bytes())
+    return {
+        tool: Screenshot(tree=tree, title=tool, theme=theme, width=_WIDTH, scale=1.0)
+        for tool, tree in trees.items()
     }
 
 

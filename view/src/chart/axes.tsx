@@ -92,11 +92,11 @@ function placeInRow(labels: readonly string[], step: number, every: number) {
   return { found, crowded };
 }
 
-/** Returns how wide the longest of the labels is, in pixels. */
+/** Returns how wide the longest of the labels is, in pixels. All figures are as wide as a zero. */
 export function widest(labels: readonly string[]): number {
   const ink = getPen();
   const width = (label: string) =>
-    ink ? ink.measureText(label).width : [...label].length * LETTER_PX;
+    ink ? ink.measureText(label.replace(/\d/g, "0")).width : [...label].length * LETTER_PX;
   return Math.max(0, ...labels.map(width));
 }
 

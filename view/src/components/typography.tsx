@@ -124,9 +124,11 @@ function wordsStyle(
   } as CSSProperties;
 }
 
-function chooseClipping(props: { truncate: boolean; maxLines: number | undefined }): string {
-  if (props.maxLines) return props.maxLines > 1 ? "clamped" : "clamped one-line";
-  return props.truncate ? "clamped cut" : "";
+type Clipped = Pick<Props<typeof WORDS>, "truncate" | "maxLines" | "textAlign">;
+function chooseClipping({ truncate, maxLines, textAlign }: Clipped): string {
+  if (maxLines && maxLines > 1) return "clamped";
+  if (maxLines) return (textAlign ?? "start") === "start" ? "clamped one-line" : "truncated";
+  return truncate ? "clamped cut" : "";
 }
 
 export const TYPOGRAPHY = [
