@@ -60,8 +60,7 @@ def find_sample(server: Server, tool: str) -> WidgetSample | None:
 def list_suggestions(snapshot: Snapshot, upstreams: Iterable[Upstream]) -> list[str]:
     """Return up to three things to ask for: of served widgets, and of an upstream if there is any.
 
-    A widget is asked for by the first wish of its sidecar, else by its title. The widgets with most
-    content come first, and none has the tags of another.
+    The widgets with most content come first, by their first wish, and none has the tags of another.
     """
     calls = [
         " ".join((f"Call {tool.name} of {upstream.name}", *values))
@@ -73,9 +72,8 @@ def list_suggestions(snapshot: Snapshot, upstreams: Iterable[Upstream]) -> list[
     widgets.sort(key=lambda widget: (-size(widget.example, _MUCH), widget.tool))
     by_tags: dict[object, str] = {}
     for widget in widgets:
-        definition = widget.definition
-        wishes = *definition.sidecar.wishes, f"Show me {definition.title}"
-        by_tags.setdefault(definition.tags or widget.tool, wishes[0])
+        wishes = *widget.definition.sidecar.wishes, f"Show me {widget.definition.title}"
+        by_tags.setdefault(widget.definition.tags or widget.tool, wishes[0])
     return [*by_tags.values()][: _SUGGESTIONS - len(calls)] + calls
 
 
