@@ -153,7 +153,7 @@ class SharedCache:
         """Send what was put or replaced here while the server was away.
 
         Returns:
-            The keys and the versions that the server has now.
+            Keys and versions, of which the server may have newer ones.
         """
         sent = []
         while self._unsent:
@@ -162,14 +162,15 @@ class SharedCache:
             copy = await self._local.get(key)
             if copy is None:
                 continue
+            owner, version = self._owner_of(copy), self._version_of(copy)
             try:
-                standing = await self._put_readable(key, copy, self._owner_of(copy))
+                standing = await self._put_readable(key, copy, owner)
+                while self._owner(standing) is not None and self._version_of(standing) < version:
+                    standing = await self._put(key, copy, owner, standing)
             except UnavailableError:
                 self._keep_unsent(key)
                 break
-            if standing != copy:
-                standing = await self.newest(key) or standing
-            sent.append((key, self._version_of(standing)))
+            sent.append((key, version))
         return sent
 
     async def get(self, key: str) -> bytes | None:
