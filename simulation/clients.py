@@ -152,7 +152,7 @@ class Person:
         if self.is_done:
             with anyio.move_on_after(FOLLOWED_S):
                 await self.seen.wait()
-            # A process that ended while the store was away had nobody to give the outcome to.
+            # A process that ends while the store is away cannot hand its outcome over.
             if not self.seen.is_set() and starts == self.world.counts["starts"]:
                 self.model.violate("a page shows what came of its press", seat)
         following.cancel()

@@ -372,7 +372,7 @@ _READ_NAMES = "(all, name) => all.map(one => one.getAttribute(name))"
 
 
 async def _missing_error(target: Target, page: Page, frame: FrameLocator | Frame) -> CallError:
-    engine, elements = target.candidates[0][-1].engine, list[str]()
+    engine = target.candidates[0][-1].engine
     if attribute := _NAMES_OF.get(engine):
         named = frame.locator(f"css=body [{attribute}]")
         names = dict.fromkeys(await named.evaluate_all(_READ_NAMES, attribute))

@@ -199,7 +199,7 @@ class Catalog:
         return self._strays
 
     def _restore_missing(self, versions: Versions) -> Mapping[str, Entry]:
-        # Return the entries of the files that an earlier process served and that vanished since.
+        """Return the entries of files that an earlier process served and that vanished since."""
         # They become known, so the same grace applies as to files that vanish later.
         sources = self._scan.sources
         # Broken files are revived. Those of a folder that could not be listed are missing.
@@ -227,8 +227,7 @@ class Catalog:
                 yield from (path for path in owners if not exists(self._scan, path))
 
     def _revive(self, changes: Changes) -> Iterator[tuple[str, Entry]]:
-        # Yield entries with the last good widget of an earlier process. The current files are
-        # broken, or being written.
+        """Yield entries with the last good widget of files that are broken or being written."""
         # Files with an earlier entry were looked up when they were new.
         for path in {*changes, *self._scan.unsettled} - self._current.entries.keys():
             entry = changes.get(path)
@@ -385,8 +384,7 @@ def _load_uncompiled(source: Source, sidecar: Source | None, *, limits: Limits) 
 def _scan_once(
     folder: str | os.PathLike[str] | None, make: Callable[..., Widget], limits: Limits
 ) -> Snapshot:
-    # Return the snapshot of a folder. None stands for the bundled widgets. Raises ConfigError if
-    # there is no such folder.
+    """Return the snapshot of a folder, which must exist. None stands for the bundled widgets."""
     folder = bundled_folder() if folder is None else folder
     load_limited = partial(make, limits=limits)
     snapshot = Catalog(Path(folder), load_limited, limit_bytes=limits.file_bytes, quiet_ms=0).scan()

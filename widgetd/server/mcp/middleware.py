@@ -201,8 +201,8 @@ async def _measure(
     *,
     record: RecordDuration,
 ) -> T:
-    # Record the duration of a request. Source: OpenTelemetry semantic conventions, MCP, "Metric:
-    # mcp.server.operation.duration".
+    """Record the duration of a request."""
+    # Source: OpenTelemetry semantic conventions, MCP, "Metric: mcp.server.operation.duration".
     # No attribute has values from clients, because each value is a time series.
     attributes = {"mcp.method.name": method if method in SPEC_CLIENT_METHODS else "_OTHER"}
     tool = params.get("name") if method == CALLS else None

@@ -171,8 +171,8 @@ class ActionRunner:
         return {"status": "confirm", "text": _question(press, title), "token": token}
 
     async def _check_token(self, press: Press, operation: str, request: Mapping[str, Any]) -> None:
-        # Check the person's consent to this very request. Raises CallError if they agreed to
-        # another press (W5015) or to another request (W2406).
+        """Check the person's consent to this very request."""
+        # CallError: they agreed to another press (W5015) or to another request (W2406).
         confirmations, owner = self._confirmations, press.principal
         agreed = await confirmations.take(press.token, owner=owner)
         if agreed is None or agreed.get(_STORED) != operation:
@@ -223,8 +223,7 @@ class ActionRunner:
     async def _commit(
         self, press: Press, operation: str, outcome: ActionOutcome, value: Any
     ) -> tuple[StoredRender | None, ActionOutcome]:
-        # Store the outcome, then the next version of the render. Return both, without a version if
-        # the render is gone.
+        """Store the outcome, then the next version of the render unless it is gone. Return both."""
         renders, is_stored = self.store.renders, False
         for _ in range(LIMITS.replace_tries):
             newest = await renders.get(press.render.id)

@@ -222,8 +222,8 @@ class Renders:
         return self._waiters.listening(listener)
 
     def _take_rate_token(self, standing: StoredRender) -> float:
-        # Return the time up to which the next version uses the rate. A second is a burst. Raises
-        # CallError if the rate is exceeded (W2201).
+        """Return the time up to which the next version uses the rate. A second is a burst."""
+        # CallError: the rate is exceeded (W2201).
         now = self._clock()
         # A time further ahead was written before the clock was set back: replicas differ by less.
         used = standing.rate_tokens_until

@@ -195,7 +195,7 @@ class HttpConnection(HttpToolsProtocol):
         return None if last is None or last.response_complete else last
 
     def _check_header(self) -> None:
-        # Refuse a header that other parsers read differently, by a ValueError.
+        """Refuse a header that other parsers read differently, by a ValueError."""
         version = self.parser.get_http_version()
         hosts = [value for name, value in self.headers if name == b"host"]
         codings = [value.lower() for name, value in self.headers if name == b"transfer-encoding"]

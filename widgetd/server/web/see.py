@@ -150,8 +150,8 @@ def _frame_headers(see: See, opened: OpenRender) -> dict[str, str]:
 
 
 async def _open(see: See, request: Request, signature: str = "") -> OpenRender:
-    # Return the render of the address for its principal. Raises RefusedError if the address is
-    # unknown, has expired or is badly signed: one 404 for all.
+    """Return the render of the address for its principal, or raise RefusedError."""
+    # An unknown, an expired and a badly signed address have the same 404.
     sent, _, browser = request.cookies.get(COOKIE, "").partition("~")
     signature = signature or sent
     render_id = request.path_params["id"]
@@ -174,8 +174,8 @@ def _not_found() -> RefusedError:
 
 
 async def _has_controls(see: See, opened: OpenRender, browser: str) -> bool:
-    # Return whether this browser opened the address first. On this machine all have controls.
-    # Raises RefusedError if the shared store is away, so that no replica knows.
+    """Return whether this browser opened the address first. On this machine all have controls."""
+    # RefusedError: the shared store is away, so no replica knows.
     if is_loopback(urlsplit(see.links.origin()).hostname or ""):
         return True
     answers = see.server.store.idempotency

@@ -26,6 +26,12 @@ async def test_two_prefixes_on_one_server_are_separate(shared_server: Server) ->
         assert await other.here.renders.get("r1") is None
 
 
+async def test_error_of_the_block_is_raised_unchanged(backend: Server | None) -> None:
+    with pytest.raises(ZeroDivisionError):
+        async with replicas(backend):
+            raise ZeroDivisionError
+
+
 def test_url_without_redis_py_is_refused_with_the_package_to_install(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

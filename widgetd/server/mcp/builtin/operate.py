@@ -111,8 +111,8 @@ def _concerns(fields: Mapping[str, Any], about: set[str]) -> bool:
 
 
 def _since(text: str) -> float:
-    # Parse a duration, an ISO 8601 time or epoch seconds into seconds since the epoch. Raises
-    # CallError for anything else (W2002).
+    """Parse a duration, an ISO 8601 time or epoch seconds into seconds since the epoch."""
+    # CallError: it is none of these (W2002).
     try:
         spans = [span.groups() for span in read_tokens(_SPAN, text)]
         if spans and "".join(number + unit for number, unit in spans) == text:

@@ -174,7 +174,7 @@ class SharedActions(Actions):
         actions = oldest_of(unread, left)
         if actions:
             return Awaited(status="actions", next=actions[-1].seq, actions=actions)
-        if exists or await self._renders.holds_locally(render_id):
+        if exists or self._renders.holds_locally(render_id):
             return None
         return Awaited(status="expired", next=after)
 
@@ -238,7 +238,7 @@ def _action(number: bytes, fields: Sequence[bytes]) -> Action | None:
 
 
 def _origin(kept: object) -> Origin:
-    # Parse a stored origin. Earlier releases stored none. Raises ValueError for anything else.
+    """Parse a stored origin. Earlier releases stored none. Anything else is a ValueError."""
     match kept:
         case {"owner": str(owner), "elevated": bool(elevated), "marks": [*labels]} if all(
             isinstance(label, str) for label in labels

@@ -235,7 +235,7 @@ class SharedCache:
             ) from None
         return await self._local.put(key, standing, owner=owner)
 
-    async def holds_locally(self, key: str) -> bool:
+    def holds_locally(self, key: str) -> bool:
         return self._local.holds(key)
 
     async def _put_readable(self, key: str, value: bytes, owner: str) -> bytes:
