@@ -62,17 +62,18 @@ booked = "seat.code"
 
 @dataclass(eq=False)
 class Airline(ActionCaller):
-    """An upstream with delays, refusals, lost answers and changing terms."""
+    """An upstream with delays, refusals, repeated calls, lost answers and changing terms."""
 
     world: World
     model: Model
     random: Random
     confirms: bool
+    booked: set[str] = field(default_factory=set)
 
     def find_terms(self, _upstream: str, _tool: str) -> ActionTerms | None:
-        """Allow the tool, except in the moments in which the upstream announces other terms."""
+        """Allow the tool, except while the upstream announces terms: new, or the same again."""
         if self.random.random() < 0.05:
-            self.confirms = not self.confirms
+            self.confirms = self.random.random() < 0.5
             return None
         return ActionTerms(confirm=self.confirms, title="Book a seat", patience_s=60)
 
@@ -82,16 +83,20 @@ class Airline(ActionCaller):
         tool: str,  # noqa: ARG002 - likewise
         arguments: Mapping[str, Any],
         *,
-        key: str,  # noqa: ARG002 - a defect may make two keys, so the judge counts seats
+        key: str,
         principal: str,
     ) -> ActionAnswer:
         """Book a seat."""
+        # A defect may make two keys, so the judge counts seats.
         self.world.counts["upstream calls"] += 1
         if self.random.random() < 0.1:
             raise CallError("W5012", "the flight is full")
-        await anyio.sleep(self.random.choice((0, 0.003, 0.05)))
-        self.world.note("booked", seat=arguments["seat"])
-        self.model.call(str(arguments["seat"]), dict(arguments), principal)
+        for _ in range(self.random.choice((1, 1, 2))):  # a network may repeat a call
+            await anyio.sleep(self.random.choice((0, 0.003, 0.05)))
+            if not key or key not in self.booked:
+                self.booked.add(key)
+                self.world.note("booked", seat=arguments["seat"])
+                self.model.call(str(arguments["seat"]), dict(arguments), principal)
         await anyio.sleep(self.random.choice((0, 0.003, 0.05)))
         if self.random.random() < 0.1:
             raise CallError("W5013", "the answer was lost")

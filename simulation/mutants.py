@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import MappingProxyType
+from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
 from simulation.disk import SimulatedDisk
@@ -423,6 +423,20 @@ mutant(
     "outcome is not looked up",
     "actions: a repeated press is answered",
     (acting.ActionRunner, "find_outcome", _never),
+)
+_execute = acting.ActionRunner._execute
+
+
+async def _execute_unkeyed(self: Any, *press: Any) -> Any:
+    call = self.caller.call_action
+    caller = SimpleNamespace(call_action=lambda *what, **named: call(*what, **named | {"key": ""}))
+    return await _execute(replace(self, caller=caller), *press)
+
+
+mutant(
+    "upstream gets no key",
+    "actions: an upstream knows a repeated call by its key",
+    (acting.ActionRunner, "_execute", _execute_unkeyed),
 )
 mutant(
     "press of a stranger is taken",

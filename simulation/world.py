@@ -32,7 +32,6 @@ STEADY_NS = 1_000_000_000_000
 TICK_NS = 4_000_000
 """Step of the kernel's dates on most file systems."""
 
-
 MOST_TURNS = 500_000
 """Turns of the event loop before a task counts as endless. A seed takes a tenth."""
 
