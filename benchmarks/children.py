@@ -44,10 +44,11 @@ class Child:
     def line(self) -> str:
         """Return the next line that the process prints."""
         line = self.says.readline()
-        assert line, f"it ended with {self.process.wait()}: {self._last_words()}"
+        assert line, f"it ended with {self.process.wait()}: {self.last_words()}"
         return line.decode().strip()
 
-    def _last_words(self) -> str:
+    def last_words(self) -> str:
+        """Return the end of what it wrote to stderr."""
         self.logged.seek(0)
         return self.logged.read().decode(errors="replace")[-2000:]
 

@@ -43,9 +43,9 @@ def measure_rows(most: int) -> Iterator[Row]:
     yield compare_arms(
         "start, 27 widgets, FastMCP with one tool", at_most(1.1), stock, remark=_STOCK
     )
-    roomless = partial(_took_s, partial(start_daemon, BUNDLED, code=ROOMLESS))
-    alone = alternate(bundled, roomless, pairs=min(most, 20), warm_up=1)
-    yield compare_arms("start, no toolset, none there", at_most(1.05), alone, remark=_ROOMLESS)
+    wingless = partial(_took_s, partial(start_daemon, BUNDLED, code=WINGLESS))
+    alone = alternate(bundled, wingless, pairs=min(most, 20), warm_up=1)
+    yield compare_arms("start, every wing, none", at_most(1.05), alone, remark=_WINGLESS)
     with_chat = partial(_took_s, partial(start_daemon, BUNDLED, command="chat"))
     chat = alternate(with_chat, bundled, pairs=min(most, 20), warm_up=1)
     yield compare_arms("start, the chat, serve", at_most(1.5), chat, remark=_CHAT)
@@ -85,7 +85,7 @@ _STOCK = (
     "The bundled widgets, to the first `/readyz` that says 200, against `from fastmcp import "
     "FastMCP` and a constant tool, to the first answer to `initialize`."
 )
-_ROOMLESS = "The second daemon has no rows of guide, browser and pictures, and imports none."
+_WINGLESS = "The second daemon has neither authors' tools nor upstreams nor chat, and imports none."
 _CHAT = "The bundled widgets, to the first `/chat` that says 200, against `/readyz` of `serve`."
 _REMARK = "Copies of the bundled widgets, without sidecars, as Studio exports them."
 _UNDRAWN = "The same files; the second daemon admits without drawing what it admits."
@@ -99,12 +99,10 @@ UNDRAWN = (
 )
 
 
-ROOMLESS = (
-    "import runpy, sys, types; none = types.SimpleNamespace("
-    "TOOLS=(), RESOURCES=(), NAMES=frozenset(), keyword_tools=lambda _: ()); sys.modules.update("
-    "{f'widgetd.author.{room}': none "
-    "for room in ('guide.toolset', 'browser.toolset', 'browser.pictures')}"
-    "); runpy.run_module('widgetd', None, '__main__')"
+WINGLESS = (
+    "import runpy, sys, types; "
+    "sys.modules['widgetd.daemon.wings'] = types.SimpleNamespace(WINGS=()); "
+    "runpy.run_module('widgetd', None, '__main__')"
 )
 
 
@@ -180,6 +178,7 @@ def _started(command: Sequence[str], answers: Callable[[], bool]) -> Iterator[tu
     started_s = time.perf_counter()
     with child(command) as running:
         while not answers():
+            assert running.process.poll() is None, running.last_words()
             assert time.perf_counter() - started_s < PATIENCE_S
             time.sleep(_BEAT_S)
         yield running, time.perf_counter() - started_s
