@@ -33,7 +33,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from widgetd.base.errors import CallError
 from widgetd.base.system import SYSTEM
-from widgetd.server.access.principal import CALLER, Audience, Principal
+from widgetd.server.access.principal import CALLER, Audience, ClientInfo, Principal
 from widgetd.server.mcp import sdk
 from widgetd.server.mcp.limits import LIMITS
 from widgetd.server.observe.observer import Notice
@@ -55,12 +55,14 @@ class LegacyClient:
 
     Attributes:
         has_stream: Whether its standing stream is open, as far as known.
+        info: Itself, known from its handshake on.
         subscribed: URIs of its subscribed resources.
     """
 
     connection: Connection
     principal: Principal
     has_stream: bool
+    info: ClientInfo | None = None
     subscribed: set[str] = field(default_factory=set)
     _due: dict[_Notification, None] = field(default_factory=dict)
     _sent: dict[_Notification, None] = field(default_factory=dict)

@@ -268,15 +268,14 @@ class FastPath:
     def _legacy(self, version: str, session: str, user: object) -> ClientInfo | None:
         if version and version not in HANDSHAKE_PROTOCOL_VERSIONS:
             return None
-        client_session = self._server.clients.of_session(session)
-        if client_session is None or not sdk.is_live(self._sessions, session, user):
+        client = self._server.clients.of_session(session)
+        if client is None or not sdk.is_live(self._sessions, session, user):
             return None
-        client = sdk.client_info(client_session.connection)
-        usable = (
-            client_session.connection.initialize_accepted
-            and client.protocol >= FIRST_WITH_STRUCTURE
-        )
-        return client if usable else None
+        if client.info is None:
+            if not client.connection.initialize_accepted:
+                return None
+            client.info = sdk.client_info(client.connection)
+        return client.info if client.info.protocol >= FIRST_WITH_STRUCTURE else None
 
     async def _respond(self, request: Request) -> Parts:
         method, stamp = METHODS[request.method], b"" if request.session else self._stamp

@@ -19,6 +19,7 @@ from widgetd.server.mcp import asgi
 from widgetd.server.render.result import check_profile
 
 HEADER = "widgetd-profile"
+_HEADER = HEADER.encode()
 
 
 def read_profile(scope: Mapping[str, Any]) -> Profile | None:
@@ -32,7 +33,7 @@ def read_profile(scope: Mapping[str, Any]) -> Profile | None:
         for name in parse_qs(query.decode("latin-1"), keep_blank_values=True).get("profile", ()):
             return check_profile(name, "profile")
     for key, value in scope.get("headers", ()):
-        if key == HEADER.encode():
+        if key == _HEADER:
             return check_profile(value.decode("latin-1"), HEADER)
     return None
 

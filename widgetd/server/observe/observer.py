@@ -90,9 +90,6 @@ class Notice:
         return self.tools or self.resources or bool(self.updated)
 
 
-TargetOf = Callable[[Mapping[str, Any]], tuple[str, Mapping[str, Any]]]
-"""Returns the name and the arguments of the widget of a call."""
-
 RecordDuration = Callable[[float, Mapping[str, str]], None]
 """Records the seconds of a request with its attributes. Must neither wait nor raise."""
 
@@ -122,12 +119,13 @@ T = TypeVar("T")
 async def observe_call(
     handler: Callable[[], Awaitable[T]],
     params: Mapping[str, Any],
-    target_of: TargetOf,
+    target: tuple[str, Mapping[str, Any]],
     caller: Caller,
     *,
     builtin: Collection[str],
     observers: Collection[Observer],
 ) -> T:
+    """Await the answer to a call of `target`, its widget and arguments, and report the call."""
     started_s = SYSTEM.clock.steady_s()
     answer: Any = {}
     try:
@@ -135,7 +133,7 @@ async def observe_call(
         return answer  # type: ignore[no-any-return]  # the handler's own type
     finally:
         seconds = SYSTEM.clock.steady_s() - started_s
-        tool, (name, arguments) = _text(params.get("name")), target_of(params)
+        tool, (name, arguments) = _text(params.get("name")), target
         widgets = caller.snapshot.widgets
         if isinstance(answer, EncodedResult):
             content, is_error, code = answer

@@ -399,7 +399,7 @@ class Renderer:
                 drawing = widget.draw(filled.checked, identity=identity)
             elif drawing is None:
                 drawing = widget.call(arguments, strict=self._policy.strict, identity=identity)
-            duration_ms = round((self.system.clock.steady_s() - started_s) * 1000, 3)
+            duration_ms = int((self.system.clock.steady_s() - started_s) * 1e6) / 1000
             text = widget.summary.text(drawing.arguments)
             body = ""
             if (widget.definition.sidecar.text or self._policy.text) == "markdown":

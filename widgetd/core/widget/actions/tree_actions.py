@@ -233,10 +233,10 @@ def has_actions(tree: Node, json: bytes | None = None) -> bool:
     """
     if json is not None and _AN_ACTION not in json:
         return False
-    return any(
-        node.get("disabled") is not True and any(True for _ in _iterate_actions(node))
-        for node in iterate_components(tree)
-    )
+    for node in iterate_components(tree):
+        if node.get("disabled") is not True and next(_iterate_actions(node), None):
+            return True
+    return False
 
 
 def to_object(payload: object) -> dict[str, Any]:
