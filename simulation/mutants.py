@@ -402,7 +402,7 @@ mutant(
 
 
 async def _claim_here(self: Idempotency, key: str, record: Any, *, owner: str = "") -> bool:
-    unique = {**record, "claim": self._numbers.token_hex(8)}
+    unique = {**record, "claim": self.numbers.token_hex(8)}
     return await self.remember(key, unique, owner=owner) == unique
 
 

@@ -29,7 +29,7 @@ from widgetd.server.render.action_callers import ActionAnswer, ActionCaller, Dry
 from widgetd.server.render.calls import Renderer
 from widgetd.server.render.limits import LIMITS
 from widgetd.server.render.questions import to_text, write_question
-from widgetd.server.store.confirmations import Confirmations
+from widgetd.server.store import confirmations
 from widgetd.server.store.contract import Origin, StoredRender, call_again
 from widgetd.server.store.factory import Store
 
@@ -158,25 +158,21 @@ class ActionRunner:
         )
         return str(record[_STORED])
 
-    @property
-    def _confirmations(self) -> Confirmations:
-        return Confirmations(self.store.idempotency, self.rendering.system.numbers)
-
     async def _ask(
         self, press: Press, operation: str, request: Mapping[str, Any], title: str
     ) -> dict[str, Any]:
         # As text, for integers of any length.
         call = {_STORED: operation, "request": to_json(request).decode()}
-        token = await self._confirmations.ask(call, owner=press.principal)
+        token = await confirmations.ask(self.store.idempotency, call, owner=press.principal)
         return {"status": "confirm", "text": _question(press, title), "token": token}
 
     async def _check_token(self, press: Press, operation: str, request: Mapping[str, Any]) -> None:
         """Check the person's consent to this very request."""
         # CallError: they agreed to another press (W5015) or to another request (W2406).
-        confirmations, owner = self._confirmations, press.principal
-        agreed = await confirmations.take(press.token, owner=owner)
+        answers = self.store.idempotency
+        agreed = await confirmations.take(answers, press.token, owner=press.principal)
         if agreed is None or agreed.get(_STORED) != operation:
-            if await self.store.idempotency.recall(_claim_key(operation)) is not None:
+            if await answers.recall(_claim_key(operation)) is not None:
                 return  # the token was used by this very press, sent twice
             problem = "the confirmation is for something else, was used, or has expired"
             raise CallError("W5015", f"{problem}; press again", recoverable=True)

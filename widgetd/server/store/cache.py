@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import blake2b
 from typing import Any, Literal, Protocol
@@ -107,6 +107,7 @@ Publish = Callable[[str, int], Awaitable[None]]
 """Notifies every replica of a new version, by the render's id and its number."""
 
 
+@dataclass(eq=False)
 class Renders:
     """Renders by id.
 
@@ -114,37 +115,28 @@ class Renders:
     ordered and no version follows a newer version. While the server is away each replica replaces
     alone. Afterwards the highest number wins.
 
-    Args:
+    Attributes:
         cache: Stores them.
         waiters: The waiting readers in this process.
-        publish: Notifies the readers in every replica of a new version.
+        publish: Notifies the readers in every replica of a new version. None for this process.
         bounds: Limits the rate of versions.
         clock: Dates versions.
     """
 
-    def __init__(
-        self,
-        cache: Cache,
-        waiters: Waiters | None = None,
-        *,
-        publish: Publish | None = None,
-        bounds: Bounds | None = None,
-        clock: Clock = SYSTEM.clock.wall_s,
-    ) -> None:
-        self._cache = cache
-        self._waiters = waiters or Waiters()
-        self._publish = publish
-        self._per_s = (bounds or Bounds()).versions_per_s
-        self._clock = clock
-        # A thousand pages that follow one board read the same bytes.
-        self._latest: tuple[bytes, StoredRender] | None = None
+    cache: Cache
+    waiters: Waiters = field(default_factory=Waiters)
+    publish: Publish | None = None
+    bounds: Bounds = field(default_factory=Bounds)
+    clock: Clock = SYSTEM.clock.wall_s
+    # A thousand pages that follow one board read the same bytes.
+    _latest: tuple[bytes, StoredRender] | None = None
 
     async def put(self, render: StoredRender) -> None:
-        await self._cache.put(render.id, render.json(), owner=render.owner)
+        await self.cache.put(render.id, render.json(), owner=render.owner)
 
     async def get(self, render_id: str) -> StoredRender | None:
         """Return the newest version in any replica, or None if the render is gone."""
-        stored = await self._cache.newest(render_id)
+        stored = await self.cache.newest(render_id)
         if stored is None:
             return None
         if self._latest is None or self._latest[0] is not stored:
@@ -173,7 +165,7 @@ class Renders:
             CallError: Another version than `after` is the newest (W2406), or there are too many
                 versions a second (W2201).
         """
-        while (stored := await self._cache.newest(render_id)) is not None:
+        while (stored := await self.cache.newest(render_id)) is not None:
             standing = StoredRender.read(stored)
             if after not in (None, standing.version):
                 hint = f"look at version {standing.version}, and replace that"
@@ -192,15 +184,15 @@ class Renders:
                 version=version,
                 mapped=_add_mapped(standing, changed, version),
                 rate_tokens_until=self._take_rate_token(standing),
-                created=self._clock(),
+                created=self.clock(),
             )
-            if await self._cache.replace(
+            if await self.cache.replace(
                 render_id, newer.json(), standing=stored, owner=standing.owner
             ):
-                if self._publish is None:
-                    self._waiters.notify_replaced(render_id)
+                if self.publish is None:
+                    self.waiters.notify_replaced(render_id)
                 else:
-                    await self._publish(render_id, version)
+                    await self.publish(render_id, version)
                 return newer
         return None
 
@@ -215,21 +207,21 @@ class Renders:
                 return "expired"
             return newest if newest.version > after else None
 
-        return await self._waiters.wait(render_id, look, timeout_s=timeout_s)
+        return await self.waiters.wait(render_id, look, timeout_s=timeout_s)
 
     def listening(self, listener: Listener) -> AbstractContextManager[None]:
         """Call `listener` within the block with the id of each replaced render, in any replica."""
-        return self._waiters.listening(listener)
+        return self.waiters.listening(listener)
 
     def _take_rate_token(self, standing: StoredRender) -> float:
         """Return the time up to which the next version uses the rate. A second is a burst."""
         # CallError: the rate is exceeded (W2201).
-        now = self._clock()
+        now, per_s = self.clock(), self.bounds.versions_per_s
         # A time further ahead was written before the clock was set back: replicas differ by less.
         used = standing.rate_tokens_until
-        used = max(used if used < now + LIMITS.clock_step_s else 0.0, now - 1) + 1 / self._per_s
+        used = max(used if used < now + LIMITS.clock_step_s else 0.0, now - 1) + 1 / per_s
         if used > now:
-            problem = f"a render has at most {self._per_s:g} new versions a second"
+            problem = f"a render has at most {per_s:g} new versions a second"
             raise too_soon("W2201", problem, used - now)
         return used
 
@@ -248,25 +240,25 @@ def _add_mapped(
     return tuple(kept)
 
 
+@dataclass(eq=False)
 class Idempotency:
     """Answers by key, so a repeated call has a single effect and answer.
 
     Callers put the principal and the tool into the key.
     """
 
-    def __init__(self, cache: Cache, numbers: Numbers = SYSTEM.numbers) -> None:
-        self._cache = cache
-        self._numbers = numbers
+    cache: Cache
+    numbers: Numbers = SYSTEM.numbers
 
     async def remember(
         self, key: str, answer: Mapping[str, Any], *, owner: str = ""
     ) -> Mapping[str, Any]:
         """Store `answer`, JSON, unless the key has an answer. Return the answer of the key."""
         stored = orjson.dumps(answer, default=dict)
-        return read_answer(await self._cache.put(key_digest(key), stored, owner=owner))
+        return read_answer(await self.cache.put(key_digest(key), stored, owner=owner))
 
     async def recall(self, key: str) -> Mapping[str, Any] | None:
-        stored = await self._cache.get(key_digest(key))
+        stored = await self.cache.get(key_digest(key))
         return None if stored is None else read_answer(stored)
 
     async def agree(
@@ -279,7 +271,7 @@ class Idempotency:
         """
         stored = orjson.dumps(answer, default=dict)
         # Without a fallback to this process: two replicas would have two answers.
-        return read_answer(await self._cache.agree(key_digest(key), stored, owner=owner))
+        return read_answer(await self.cache.agree(key_digest(key), stored, owner=owner))
 
     async def claim(self, key: str, record: Mapping[str, Any], *, owner: str = "") -> bool:
         """Store `record` under a key without an answer, and return whether this call stored it.
@@ -290,7 +282,7 @@ class Idempotency:
             CallError: The server is away (W5017).
         """
         # Two replicas could not tell two equal values apart.
-        unique = {**record, "claim": self._numbers.token_hex(8)}
+        unique = {**record, "claim": self.numbers.token_hex(8)}
         return await self.agree(key, unique, owner=owner) == unique
 
 

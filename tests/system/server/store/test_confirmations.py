@@ -4,7 +4,8 @@ import anyio
 
 from tests.system.server.store.replicas import replicas
 from tests.system.server.store.server import Server
-from widgetd.server.store.confirmations import Confirmations
+from widgetd.server.store import confirmations
+from widgetd.server.store.cache import Idempotency
 
 CALL = {"tool": "save_widget", "arguments": {"file": "Card"}}
 
@@ -12,11 +13,11 @@ CALL = {"tool": "save_widget", "arguments": {"file": "Card"}}
 async def test_token_is_redeemed_once_by_concurrent_callers(backend: Server | None) -> None:
     calls = []
     async with replicas(backend) as both:
-        here, there = (Confirmations(one.idempotency) for one in (both.here, both.there))
-        token = await here.ask(CALL, owner="ada")
+        here, there = both.here.idempotency, both.there.idempotency
+        token = await confirmations.ask(here, CALL, owner="ada")
 
-        async def take(where: Confirmations) -> None:
-            calls.append(await where.take(token, owner="ada"))
+        async def take(answers: Idempotency) -> None:
+            calls.append(await confirmations.take(answers, token, owner="ada"))
 
         async with anyio.create_task_group() as presses:
             for _ in range(5):
@@ -30,11 +31,11 @@ async def test_token_is_worthless_to_another_owner_or_after_its_expiry(
     backend: Server | None,
 ) -> None:
     async with replicas(backend, answer_ttl_s=60.0) as both:
-        confirmations = Confirmations(both.here.idempotency)
-        token = await confirmations.ask(CALL, owner="ada")
-        stolen = await confirmations.take(token, owner="bob")
-        guessed = await confirmations.take("c_none", owner="ada")
+        answers = both.here.idempotency
+        token = await confirmations.ask(answers, CALL, owner="ada")
+        stolen = await confirmations.take(answers, token, owner="bob")
+        guessed = await confirmations.take(answers, "c_none", owner="ada")
         both.later(60.0)
-        late = await confirmations.take(token, owner="ada")
+        late = await confirmations.take(answers, token, owner="ada")
 
     assert (stolen, guessed, late) == (None, None, None)

@@ -27,7 +27,7 @@ from widgetd.server.mcp.limits import LIMITS
 from widgetd.server.render.hosts import draws_views
 from widgetd.server.render.questions import list_arguments
 from widgetd.server.render.result import Result
-from widgetd.server.store.confirmations import Confirmations
+from widgetd.server.store import confirmations
 from widgetd.server.store.contract import Origin, StoredRender
 
 ALLOW, DENY = "call.allow", "call.deny"
@@ -51,7 +51,7 @@ async def ask_by_card(
     parts = await SYSTEM.threads.run_blocking(question.draw)
     call = {"tool": tool.name, "arguments": arguments}
     owner = context.caller.principal.name
-    token = await Confirmations(context.store.idempotency).ask(call, owner=owner)
+    token = await confirmations.ask(context.store.idempotency, call, owner=owner)
     title = {"type": "Title", "value": question.text, "size": "sm"}
     payload = {"token": token}
     tree = {
@@ -93,7 +93,7 @@ async def settle(
             principal may not call it any more (W2301).
     """
     principal = context.caller.principal
-    call = await Confirmations(context.store.idempotency).take(token, owner=principal.name)
+    call = await confirmations.take(context.store.idempotency, token, owner=principal.name)
     if call is None:
         raise CallError("W3105", "this was answered before, or has expired; ask for it again")
     name = str(call["tool"])
