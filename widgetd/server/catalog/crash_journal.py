@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from struct import Struct
 from typing import TYPE_CHECKING, Any, Final
@@ -43,53 +44,47 @@ arguments. Zeros in a free slot."""
 _PAGE_BYTES: Final = LIMITS.journal_slots * _SLOT.size
 
 
+@dataclass(eq=False)
 class CrashJournal:
     """The renders in progress, and the quarantined arguments.
 
-    Args:
+    Attributes:
         state: The folder of the journal. None to remember nothing.
         version: The version of widgetd, its settings and everything else behind the served content.
         now: Returns the seconds since the epoch.
     """
 
-    def __init__(
-        self,
-        state: StateFolder | None = None,
-        version: str = "",
-        *,
-        now: Callable[[], float] = SYSTEM.clock.wall_s,
-    ) -> None:
-        self._arguments: Mapping[str, float] = {}
-        self._state = state
-        self._version = version
-        self._now = now
-        self._page: mmap | bytearray = bytearray(_PAGE_BYTES)
-        self._free = list(range(0, _PAGE_BYTES, _SLOT.size))
+    state: StateFolder | None = None
+    version: str = ""
+    now: Callable[[], float] = SYSTEM.clock.wall_s
+    _arguments: Mapping[str, float] = field(default_factory=dict)
+    _page: mmap | bytearray = field(default_factory=lambda: bytearray(_PAGE_BYTES))
+    _free: list[int] = field(default_factory=lambda: [*range(0, _PAGE_BYTES, _SLOT.size)])
 
     def open(self) -> None:
         """Read the slots of earlier processes, and begin to record. Call it before any render.
 
         If a process ends earlier, the files stay unchanged.
         """
-        if self._state is None:
+        if self.state is None:
             return
-        page = self._state.read(PAGE_FILE, most_bytes=_PAGE_BYTES) or b""
-        slots = list(_read_slots(page, began_before=self._now() - LIMITS.crash_render_s))
-        self._load(self._state.read(QUARANTINE_FILE, most_bytes=LIMITS.quarantine_bytes) or b"")
-        until = self._now() + LIMITS.quarantine_s
+        page = self.state.read(PAGE_FILE, most_bytes=_PAGE_BYTES) or b""
+        slots = list(_read_slots(page, began_before=self.now() - LIMITS.crash_render_s))
+        self._load(self.state.read(QUARANTINE_FILE, most_bytes=LIMITS.quarantine_bytes) or b"")
+        until = self.now() + LIMITS.quarantine_s
         suspects = {f"{content}+{arguments}": until for content, arguments in slots}
         self._arguments = {**self._arguments, **suspects}
         # Before the page is cleared: a crash in between must not lose what it says.
         if slots:
             self._save()
-        mapped = self._state.map_file(PAGE_FILE, bytes(_PAGE_BYTES), _PAGE_BYTES)
+        mapped = self.state.map_file(PAGE_FILE, bytes(_PAGE_BYTES), _PAGE_BYTES)
         if mapped is not None:
             self._page = mapped
-            self._state.report_recovery(PAGE_FILE)
+            self.state.report_recovery(PAGE_FILE)
 
     def digest(self, arguments: Mapping[str, Any]) -> str:
         """Return the digest of a call's arguments for `rendering`, empty if nothing is kept."""
-        if self._state is None:
+        if self.state is None:
             return ""
         # The order of keys counts: callers who vary it can vary anything else as well.
         return blake2b(to_json(arguments), digest_size=8).hexdigest()
@@ -107,7 +102,7 @@ class CrashJournal:
             yield
             return
         slot = self._free.pop()
-        _SLOT.pack_into(self._page, slot, content.encode(), self._now(), arguments.encode())
+        _SLOT.pack_into(self._page, slot, content.encode(), self.now(), arguments.encode())
         try:
             yield
         finally:
@@ -115,7 +110,7 @@ class CrashJournal:
             self._free.append(slot)
 
     def _check(self, key: str) -> None:
-        left_s = self._arguments.get(key, 0.0) - self._now()
+        left_s = self._arguments.get(key, 0.0) - self.now()
         if left_s > 0:
             problem = "widgetd was ended while it rendered these arguments"
             raise CallError(
@@ -132,11 +127,8 @@ class CrashJournal:
         except ValueError:
             return
         match record:
-            case {
-                "version": self._version,
-                "arguments": dict(arguments),
-            }:
-                now = self._now()
+            case {"version": self.version, "arguments": dict(arguments)}:
+                now = self.now()
                 self._arguments = {
                     key: until
                     for key, until in arguments.items()
@@ -144,14 +136,11 @@ class CrashJournal:
                 }
 
     def _save(self) -> None:
-        if self._state is None:
+        if self.state is None:
             return
-        content = {
-            "version": self._version,
-            "arguments": self._arguments,
-        }
-        if self._state.write(QUARANTINE_FILE, orjson.dumps(content)):
-            self._state.report_recovery(QUARANTINE_FILE)
+        content = {"version": self.version, "arguments": self._arguments}
+        if self.state.write(QUARANTINE_FILE, orjson.dumps(content)):
+            self.state.report_recovery(QUARANTINE_FILE)
 
 
 def _read_slots(page: bytes, *, began_before: float) -> Iterator[tuple[str, str]]:

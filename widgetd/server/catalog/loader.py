@@ -12,6 +12,7 @@ import errno
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import KW_ONLY, dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -79,10 +80,11 @@ class Precheck(Protocol):
         """
 
 
+@dataclass(eq=False)
 class Loader:
     """A loader of widgets.
 
-    Args:
+    Attributes:
         admit: Makes a widget's entry in a list of tools.
         limits: Limits of one widget.
         strict: Refuse a template that reads undeclared arguments.
@@ -93,28 +95,22 @@ class Loader:
             widgets are never called.
     """
 
-    def __init__(
-        self,
-        admit: Admit,
-        *,
-        limits: Limits | None = None,
-        strict: bool = False,
-        proofs: ProofCache | None = None,
-        precheck: Precheck | None = None,
-        keeps_parts: bool = False,
-    ) -> None:
-        self.limits = limits or Limits()
-        self._admit = admit
-        self._strict = strict
-        self._proofs = proofs
-        self._precheck = precheck
-        self._check_jsx: CheckJsx | None = None if precheck is None else precheck.check_jsx
-        self._keeps_parts = keeps_parts
-        self._lookup: ProofLookup | None = None
+    admit: Admit
+    _: KW_ONLY
+    limits: Limits = field(default_factory=Limits)
+    strict: bool = False
+    proofs: ProofCache | None = None
+    precheck: Precheck | None = None
+    keeps_parts: bool = False
+    _lookup: ProofLookup | None = None
 
     @property
     def proof_count(self) -> int:
-        return 0 if self._proofs is None else len(self._proofs)
+        return 0 if self.proofs is None else len(self.proofs)
+
+    @property
+    def _check_jsx(self) -> CheckJsx | None:
+        return None if self.precheck is None else self.precheck.check_jsx
 
     def load(
         self,
@@ -128,7 +124,7 @@ class Loader:
         Raises:
             WidgetError: It cannot be served.
         """
-        path, content, proofs = source.path, compute_digest(source, sidecar), self._proofs
+        path, content, proofs = source.path, compute_digest(source, sidecar), self.proofs
         proof = None if proofs is None else proofs.take(path, content)
         if proof is not None:
             return self._from_proof(source, sidecar, proof)
@@ -136,17 +132,17 @@ class Loader:
         if proof is not None:
             widget = self._from_proof(source, sidecar, proof)
         else:
-            if self._precheck is not None:
-                proof = self._precheck.prove(source, sidecar, arguments, actions)
+            if self.precheck is not None:
+                proof = self.precheck.prove(source, sidecar, arguments, actions)
             # Without a proof, this process meets the same error and reports it.
-            if proof is None or self._strict or self._keeps_parts:
+            if proof is None or self.strict or self.keeps_parts:
                 widget = self.prove(source, sidecar, self._check_jsx)
             else:
                 widget = self._from_proof(source, sidecar, proof)
-                widget.set_entry(self._admit(widget))
+                widget.set_entry(self.admit(widget))
         if proofs is not None:
             proofs.add(path, content, widget.prove())
-        if not self._keeps_parts:
+        if not self.keeps_parts:
             widget.release()
         return widget
 
@@ -168,10 +164,10 @@ class Loader:
         from widgetd.core.checks.rules import check_widget  # noqa: PLC0415 - see above
 
         widget = load(source, sidecar, limits=self.limits, check_jsx=check_jsx)
-        widget.set_entry(self._admit(widget))
+        widget.set_entry(self.admit(widget))
         if finding := explain_undrawable(widget):
             raise WidgetError(finding).of(source.path)
-        if self._strict:
+        if self.strict:
             for finding in check_widget(widget, strict=True):
                 if finding.level == "fault":
                     raise WidgetError(finding)

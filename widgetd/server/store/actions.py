@@ -55,6 +55,7 @@ class _Queue:
     keys: OrderedDict[str, int] = field(default_factory=OrderedDict)
 
 
+@dataclass(eq=False, kw_only=True)
 class Actions(ABC):
     """The actions of users by render, until a reader acknowledged them.
 
@@ -67,14 +68,16 @@ class Actions(ABC):
     response.
 
     Attributes:
+        waiters: The waiting readers in this process.
+        bounds: The limits of each queue.
+        clock: Dates actions.
         listeners: Called with each accepted action and the id of its render.
     """
 
-    def __init__(self, waiters: Waiters, *, bounds: Bounds, clock: Clock) -> None:
-        self.listeners: list[Callable[[str, Action], None]] = []
-        self._waiters = waiters
-        self._bounds = bounds
-        self._clock = clock
+    waiters: Waiters
+    bounds: Bounds
+    clock: Clock
+    listeners: list[Callable[[str, Action], None]] = field(default_factory=list)
 
     async def append(
         self,
@@ -100,11 +103,11 @@ class Actions(ABC):
             CallError: Too many are unread (W2402, try again), the payload is too large (W2403), or
                 this process drains and would be the only one with the action (W2405).
         """
-        at = self._clock()
+        at = self.clock()
         new = Action(seq=0, action=action, payload=payload, at=at, origin=origin, outcome=outcome)
         seq = await self.queue(render_id, key_digest(idempotency_key), new)
         # Readers in this process need not wait for a notification by the server.
-        self._waiters.notify(render_id)
+        self.waiters.notify(render_id)
         for listener in self.listeners:
             listener(render_id, replace(new, seq=seq))
         return seq
@@ -116,7 +119,7 @@ class Actions(ABC):
         render expired. A waiting reader costs a task and an event.
         """
         look = partial(self.look, render_id, after)
-        result = await self._waiters.wait(render_id, look, timeout_s=timeout_s)
+        result = await self.waiters.wait(render_id, look, timeout_s=timeout_s)
         return result if isinstance(result, Awaited) else Awaited(status=result, next=after)
 
     def drain(self) -> None:
@@ -124,7 +127,7 @@ class Actions(ABC):
 
         Further actions are accepted only if a shared server stores them.
         """
-        self._waiters.drain()
+        self.waiters.drain()
 
     @abstractmethod
     async def queue(self, render_id: str, key: str, new: Action) -> int:
@@ -135,28 +138,18 @@ class Actions(ABC):
         """Return the actions after `after`, or that there will be none, or None to wait."""
 
 
+@dataclass(eq=False, kw_only=True)
 class LocalActions(Actions):
     """`Actions` in this process."""
 
-    def __init__(
-        self,
-        renders: Renders,
-        waiters: Waiters,
-        *,
-        bounds: Bounds,
-        clock: Clock,
-        timer: Clock,
-        origin: int = 0,
-    ) -> None:
-        super().__init__(waiters, bounds=bounds, clock=clock)
-        self._renders = renders
-        self._timer = timer
-        self._origin = origin
-        # Least recently used first.
-        self._queues: OrderedDict[str, _Queue] = OrderedDict()
+    renders: Renders
+    timer: Clock
+    origin: int = 0
+    # Least recently used first.
+    _queues: OrderedDict[str, _Queue] = field(default_factory=OrderedDict)
 
     async def queue(self, render_id: str, key: str, new: Action) -> int:
-        encode_payload(new.payload, self._bounds)
+        encode_payload(new.payload, self.bounds)
         queue = self._live(render_id) or self._open(render_id, new.origin.owner)
         if key not in queue.keys:
             numbered = replace(new, seq=queue.last + 1)
@@ -167,7 +160,7 @@ class LocalActions(Actions):
         unread = self.unread(render_id, after)
         if unread:
             return Awaited(status="actions", next=unread[-1].seq, actions=unread)
-        if await self._renders.get(render_id) is None:
+        if await self.renders.get(render_id) is None:
             return Awaited(status="expired", next=after)
         return None
 
@@ -188,7 +181,7 @@ class LocalActions(Actions):
 
     def release(self) -> tuple[Queued, ...]:
         """Remove and return the undelivered actions of every render, for another queue."""
-        now = self._timer()
+        now = self.timer()
         released: list[Queued] = []
         for queue in self._queues.values():
             if queue.until > now:
@@ -202,7 +195,7 @@ class LocalActions(Actions):
 
     def restore(self, released: Iterable[Queued]) -> None:
         """Queue released actions again after the other queue had no place for them."""
-        until = self._timer() + self._bounds.render_ttl_s
+        until = self.timer() + self.bounds.render_ttl_s
         for queued in released:
             seq = queued.action.seq
             opened = _Queue(last=seq, until=until, owner=queued.action.origin.owner)
@@ -212,38 +205,38 @@ class LocalActions(Actions):
                 queue.unread = deque(sorted((*queue.unread, queued), key=lambda q: q.action.seq))
 
     def _add(self, queue: _Queue, new: Queued) -> None:
-        if self._waiters.draining:
+        if self.waiters.draining:
             raise call_again(
                 "W2405",
                 "this process ends, and would take the action with it",
                 "try again with the same idempotency_key",
             )
-        if len(queue.unread) >= self._bounds.actions:
-            raise queue_full(self._bounds.actions)
+        if len(queue.unread) >= self.bounds.actions:
+            raise queue_full(self.bounds.actions)
         queue.last = new.action.seq
         queue.unread.append(new)
         queue.keys[new.key] = queue.last
-        if len(queue.keys) > LIMITS.keys_per_action * self._bounds.actions:
+        if len(queue.keys) > LIMITS.keys_per_action * self.bounds.actions:
             queue.keys.popitem(last=False)
 
     def _live(self, render_id: str) -> _Queue | None:
-        queue, now = self._queues.get(render_id), self._timer()
+        queue, now = self._queues.get(render_id), self.timer()
         if queue is None or queue.until <= now:
             return None
-        queue.until = now + self._bounds.render_ttl_s
+        queue.until = now + self.bounds.render_ttl_s
         self._queues.move_to_end(render_id)
         return queue
 
     def _open(self, render_id: str, owner: str) -> _Queue:
         self._queues.pop(render_id, None)
-        if len(self._queues) >= self._bounds.queues:
+        if len(self._queues) >= self.bounds.queues:
             self._make_room(owner)
-        until = self._timer() + self._bounds.render_ttl_s
-        queue = self._queues[render_id] = _Queue(last=self._origin, until=until, owner=owner)
+        until = self.timer() + self.bounds.render_ttl_s
+        queue = self._queues[render_id] = _Queue(last=self.origin, until=until, owner=owner)
         return queue
 
     def _make_room(self, owner: str) -> None:
-        now = self._timer()
+        now = self.timer()
         for render_id, queue in self._queues.items():
             if queue.until <= now or not queue.unread:
                 del self._queues[render_id]

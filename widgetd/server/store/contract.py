@@ -270,17 +270,14 @@ def _read_object(fields: Mapping[str, Any], name: str) -> bytes:
 
 def _read_mapped(fields: Mapping[str, Any]) -> tuple[tuple[int, bytes], ...]:
     """Return the mapped arguments by version. Renders of earlier releases have none."""
-    match fields.get("mapped"):
-        case [*entries] if all(map(_is_mapped, entries)):
-            return tuple((first, to_json(mapped)) for first, mapped in entries)
-    return ()
-
-
-def _is_mapped(entry: object) -> bool:
-    match entry:
-        case [int(), dict()]:
-            return True
-    return False
+    mapped = []
+    for entry in _read(fields, "mapped", []):
+        match entry:
+            case [int(first), dict(arguments)]:
+                mapped.append((first, to_json(arguments)))
+            case _:
+                return ()
+    return tuple(mapped)
 
 
 HEAD_BYTES = 64

@@ -114,10 +114,20 @@ async def _open_shared(
         render_cache, waiters, publish=connection.publish_version, bounds=bounds, clock=clock
     )
     fallback = LocalActions(
-        renders, waiters, bounds=bounds, clock=clock, timer=timer, origin=LOCAL_ORIGIN
+        waiters=waiters,
+        bounds=bounds,
+        clock=clock,
+        renders=renders,
+        timer=timer,
+        origin=LOCAL_ORIGIN,
     )
     actions = SharedActions(
-        connection, fallback, renders=render_cache, waiters=waiters, bounds=bounds, clock=clock
+        waiters=waiters,
+        bounds=bounds,
+        clock=clock,
+        connection=connection,
+        fallback=fallback,
+        renders=render_cache,
     )
     limits = LocalRateLimits(bounds=bounds, timer=timer)
 
@@ -132,7 +142,9 @@ async def _open_shared(
             renders=renders,
             actions=actions,
             idempotency=Idempotency(answer_cache),
-            limits=SharedRateLimits(connection, limits, bounds=bounds, clock=clock),
+            limits=SharedRateLimits(
+                bounds=bounds, connection=connection, fallback=limits, clock=clock
+            ),
             answers=fed_cache,
             mode=lambda: "shared" if connection.up else "degraded",
             skipped=lambda: connection.skipped_count,
@@ -152,7 +164,9 @@ def local_store(bounds: Bounds | None = None, clock: Clock | None = None) -> Sto
     render_cache, answer_cache, fed_cache = build_local_caches(bounds, timer)
     waiters = Waiters()
     renders = Renders(render_cache, waiters, bounds=bounds, clock=clock)
-    actions = LocalActions(renders, waiters, bounds=bounds, clock=clock, timer=timer)
+    actions = LocalActions(
+        waiters=waiters, bounds=bounds, clock=clock, renders=renders, timer=timer
+    )
     return Store(
         renders=renders,
         actions=actions,

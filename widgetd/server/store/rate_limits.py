@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections import Counter, OrderedDict
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from dataclasses import dataclass, field
 
 from widgetd.server.store.contract import Bounds, Clock, Decision
 from widgetd.server.store.limits import LIMITS
@@ -36,48 +37,6 @@ async def admission(
         yield await limits.take(principal, cost=cost) if cost and place.is_allowed else place
 
 
-class RateLimits(ABC):
-    """Rate limits and slots by principal.
-
-    Promises: a principal never exceeds its rate and burst over all replicas, and its use takes
-    nothing from another's. Memory is bounded. A forgotten principal starts rested.
-    """
-
-    def __init__(self, bounds: Bounds) -> None:
-        self._bounds = bounds
-        self._waiting = _Places()
-
-    async def take(self, principal: str, *, cost: float = 1.0) -> Decision:
-        """Charge `cost` calls to the principal, or charge nothing and return when to try again."""
-        # A cost above the burst counts as the burst. Otherwise it could never be paid.
-        rate, price = self._bounds.rate_per_s, min(cost, self._bounds.burst)
-        wait_s = 0.0 if rate is None else await self._charge(principal, price, rate)
-        return Decision(code="W2201", retry_after_s=wait_s) if wait_s else ALLOWED
-
-    def slot(self, principal: str) -> AbstractAsyncContextManager[Decision]:
-        """Hold a slot of the principal while the block runs.
-
-        The block runs in any case. It holds no slot unless the decision allows it.
-        """
-        most = self._bounds.at_once
-        return nullcontext(ALLOWED) if most is None else self._hold(principal, most)
-
-    def wait(self, principal: str) -> AbstractAsyncContextManager[Decision]:
-        # They bound connections, so each process counts its own. Callers without a name are one
-        # principal, without others to protect.
-        most = self._bounds.waits
-        if most is None or not principal:
-            return nullcontext(ALLOWED)
-        return self._waiting.hold(principal, most)
-
-    @abstractmethod
-    async def _charge(self, principal: str, price: float, rate: float) -> float:
-        """Charge `price` calls, or nothing, and return the seconds until there are enough."""
-
-    @abstractmethod
-    def _hold(self, principal: str, most: int) -> AbstractAsyncContextManager[Decision]: ...
-
-
 class _Places:
     def __init__(self) -> None:
         self._in_use: Counter[str] = Counter()
@@ -96,22 +55,63 @@ class _Places:
                 del self._in_use[principal]
 
 
+@dataclass(eq=False, kw_only=True)
+class RateLimits(ABC):
+    """Rate limits and slots by principal.
+
+    Promises: a principal never exceeds its rate and burst over all replicas, and its use takes
+    nothing from another's. Memory is bounded. A forgotten principal starts rested.
+    """
+
+    bounds: Bounds
+    _waiting: _Places = field(default_factory=_Places)
+
+    async def take(self, principal: str, *, cost: float = 1.0) -> Decision:
+        """Charge `cost` calls to the principal, or charge nothing and return when to try again."""
+        # A cost above the burst counts as the burst. Otherwise it could never be paid.
+        rate, price = self.bounds.rate_per_s, min(cost, self.bounds.burst)
+        wait_s = 0.0 if rate is None else await self._charge(principal, price, rate)
+        return Decision(code="W2201", retry_after_s=wait_s) if wait_s else ALLOWED
+
+    def slot(self, principal: str) -> AbstractAsyncContextManager[Decision]:
+        """Hold a slot of the principal while the block runs.
+
+        The block runs in any case. It holds no slot unless the decision allows it.
+        """
+        most = self.bounds.at_once
+        return nullcontext(ALLOWED) if most is None else self._hold(principal, most)
+
+    def wait(self, principal: str) -> AbstractAsyncContextManager[Decision]:
+        # They bound connections, so each process counts its own. Callers without a name are one
+        # principal, without others to protect.
+        most = self.bounds.waits
+        if most is None or not principal:
+            return nullcontext(ALLOWED)
+        return self._waiting.hold(principal, most)
+
+    @abstractmethod
+    async def _charge(self, principal: str, price: float, rate: float) -> float:
+        """Charge `price` calls, or nothing, and return the seconds until there are enough."""
+
+    @abstractmethod
+    def _hold(self, principal: str, most: int) -> AbstractAsyncContextManager[Decision]: ...
+
+
+@dataclass(eq=False, kw_only=True)
 class LocalRateLimits(RateLimits):
     """`RateLimits` in this process."""
 
-    def __init__(self, *, bounds: Bounds, timer: Clock) -> None:
-        super().__init__(bounds)
-        self._timer = timer
-        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
-        self._slots = _Places()
+    timer: Clock
+    _buckets: OrderedDict[str, tuple[float, float]] = field(default_factory=OrderedDict)
+    _slots: _Places = field(default_factory=_Places)
 
     async def _charge(self, principal: str, price: float, rate: float) -> float:
-        now, burst = self._timer(), self._bounds.burst
+        now, burst = self.timer(), self.bounds.burst
         calls, since = self._buckets.pop(principal, (burst, now))
         calls = min(burst, calls + max(0.0, now - since) * rate)
         paid = calls + LIMITS.clock_tick_s * rate >= price
         self._buckets[principal] = (calls - price if paid else calls, now)
-        if len(self._buckets) > self._bounds.principals:
+        if len(self._buckets) > self.bounds.principals:
             self._buckets.popitem(last=False)
         return 0.0 if paid else (price - calls) / rate
 

@@ -244,7 +244,9 @@ async def test_longest_unused_queue_without_unread_actions_makes_room() -> None:
 async def test_repeated_action_is_queued_once_after_its_withdrawal() -> None:
     clock, bounds = Clock(), Bounds(queues=1)
     renders = Renders(build_local_caches(bounds, clock)[0])
-    actions = LocalActions(renders, Waiters(), bounds=bounds, clock=clock, timer=clock)
+    actions = LocalActions(
+        waiters=Waiters(), bounds=bounds, clock=clock, renders=renders, timer=clock
+    )
     await actions.append("r1", "a", 1, idempotency_key="one")
     away = actions.release()
     await actions.append("r2", "a", 0, idempotency_key="zero")  # r1's queue made room for it

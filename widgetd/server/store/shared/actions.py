@@ -12,13 +12,14 @@ actions are handed over when the server is back.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from math import isfinite
 
 import orjson
 
 from widgetd.server.store.actions import Actions, LocalActions, encode_payload, queue_full
-from widgetd.server.store.contract import UNKNOWN, Action, Awaited, Bounds, Clock, Origin
+from widgetd.server.store.contract import UNKNOWN, Action, Awaited, Origin
 from widgetd.server.store.limits import LIMITS
 from widgetd.server.store.shared.cache import SharedCache
 from widgetd.server.store.shared.connection import (
@@ -28,7 +29,6 @@ from widgetd.server.store.shared.connection import (
     StoreConnection,
     UnavailableError,
 )
-from widgetd.server.store.waiters import Waiters
 
 LOCAL_ORIGIN = 1_000_000
 """The first number while the server is away, above every number of a render on the server."""
@@ -101,72 +101,65 @@ _STANDING = "return redis.call('XRANGE', KEYS[1], '-', '+', 'COUNT', ARGV[1])"
 _TAKE_OUT = "return redis.call('XDEL', KEYS[1], unpack(ARGV))"
 
 
+@dataclass(eq=False, kw_only=True)
 class SharedActions(Actions):
     """`Actions` on the server, and in this process while it is away.
 
-    Args:
+    Attributes:
         fallback: The queues of this process. They count from `LOCAL_ORIGIN` and wake the same
             readers.
         renders: The renders, to tell an idle render from an expired render.
     """
 
-    def __init__(
-        self,
-        connection: StoreConnection,
-        fallback: LocalActions,
-        *,
-        renders: SharedCache,
-        waiters: Waiters,
-        bounds: Bounds,
-        clock: Clock,
-    ) -> None:
-        super().__init__(waiters, bounds=bounds, clock=clock)
-        self._connection = connection
-        self._fallback = fallback
-        self._renders = renders
-        self._ttl_ms = int(bounds.render_ttl_s * 1000)
+    connection: StoreConnection
+    fallback: LocalActions
+    renders: SharedCache
+
+    @property
+    def _ttl_ms(self) -> int:
+        return int(self.bounds.render_ttl_s * 1000)
 
     async def queue(self, render_id: str, key: str, new: Action) -> int:
         try:
             seq = await self._add(render_id, key, new)
         except UnavailableError:
-            return await self._fallback.queue(render_id, key, new)
+            return await self.fallback.queue(render_id, key, new)
         if seq == 0:
-            raise queue_full(self._bounds.actions)
+            raise queue_full(self.bounds.actions)
         return seq
 
     async def hand_over(self) -> None:
-        released = self._fallback.release()
+        released = self.fallback.release()
         for place, queued in enumerate(released):
             try:
                 seq = await self._add(queued.render_id, queued.key, queued.action)
             except UnavailableError:
-                self._fallback.restore(released[place:])
+                self.fallback.restore(released[place:])
                 return
             if seq == 0:
-                self._fallback.restore([queued])
+                self.fallback.restore([queued])
 
     async def _add(self, render_id: str, key: str, new: Action) -> int:
-        keys, most, origin = self._keys(render_id), self._bounds.actions, new.origin
+        keys, most, origin = self._keys(render_id), self.bounds.actions, new.origin
         stored = {"owner": origin.owner, "elevated": origin.elevated, "marks": origin.labels}
         append = partial(
-            self._connection.run,
+            self.connection.run,
             _APPEND,
-            (*keys, self._connection.notifications),
-            *(key, new.action, encode_payload(new.payload, self._bounds), new.at),
+            (*keys, self.connection.notifications),
+            *(key, new.action, encode_payload(new.payload, self.bounds), new.at),
             *(most, LIMITS.keys_per_action * most, self._ttl_ms, render_id),
             orjson.dumps(stored),
             new.outcome,
         )
         seq: int = await append()
         if seq == 0:
-            standing = await self._connection.run(_STANDING, keys[:1], most)
+            standing = await self.connection.run(_STANDING, keys[:1], most)
             if await self._take_out(keys[0], _read(standing)):
                 seq = await append()
         return seq
 
     async def look(self, render_id: str, after: int) -> Awaited | None:
-        left = self._fallback.unread(render_id, after)
+        left = self.fallback.unread(render_id, after)
         try:
             exists, unread = await self._unread(render_id, after)
         except UnavailableError:
@@ -174,17 +167,17 @@ class SharedActions(Actions):
         actions = oldest_of(unread, left)
         if actions:
             return Awaited(status="actions", next=actions[-1].seq, actions=actions)
-        if exists or self._renders.holds_locally(render_id):
+        if exists or self.renders.holds_locally(render_id):
             return None
         return Awaited(status="expired", next=after)
 
     async def _unread(self, render_id: str, after: int) -> tuple[bool, tuple[Action, ...]]:
         acknowledged = after if 0 < after < LOCAL_ORIGIN else 0
-        keys, most = self._keys(render_id), self._bounds.actions
+        keys, most = self._keys(render_id), self.bounds.actions
         while True:
-            exists, entries = await self._connection.run(
+            exists, entries = await self.connection.run(
                 _UNREAD,
-                (*keys, self._renders.key(render_id)),
+                (*keys, self.renders.key(render_id)),
                 *(acknowledged, self._ttl_ms, most),
             )
             read = _read(entries)
@@ -195,15 +188,15 @@ class SharedActions(Actions):
         unreadable = [number for number, action in read if action is None]
         if unreadable:
             # Only the replica that deletes an entry counts it.
-            taken = await self._connection.run(_TAKE_OUT, (stream,), *unreadable)
-            self._connection.skip("actions", taken)
+            taken = await self.connection.run(_TAKE_OUT, (stream,), *unreadable)
+            self.connection.skip("actions", taken)
         return bool(unreadable)
 
     def _keys(self, render_id: str) -> tuple[Key, Key, Key]:
         return (
-            self._connection.key("stream", "actions", "stream", render_id),
-            self._connection.key("hash", "actions", "marks", render_id),
-            self._connection.key("zset", "actions", "keys", render_id),
+            self.connection.key("stream", "actions", "stream", render_id),
+            self.connection.key("hash", "actions", "marks", render_id),
+            self.connection.key("zset", "actions", "keys", render_id),
         )
 
 

@@ -12,6 +12,7 @@ reverse.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 from widgetd.server.store.cache import LocalCache
@@ -109,10 +110,11 @@ return value and {value, redis.call('PTTL', KEYS[1])}
 """
 
 
+@dataclass(eq=False)
 class SharedCache:
     """A cache on the server and in this process.
 
-    Args:
+    Attributes:
         connection: The server.
         local: The cache of this process. The server's has the same limits.
         name: Distinguishes the caches on the server.
@@ -120,21 +122,13 @@ class SharedCache:
         version_of: Returns the version of a value. The higher of two versions is newer.
     """
 
-    def __init__(
-        self,
-        connection: StoreConnection,
-        local: LocalCache,
-        *,
-        name: str,
-        owner_of: Callable[[bytes], str],
-        version_of: Callable[[bytes], int] = lambda _: 0,
-    ) -> None:
-        self._connection = connection
-        self._local = local
-        self._name = name
-        self._owner_of = owner_of
-        self._version_of = version_of
-        self._unsent: dict[str, None] = {}
+    connection: StoreConnection
+    local: LocalCache
+    _: KW_ONLY
+    name: str
+    owner_of: Callable[[bytes], str]
+    version_of: Callable[[bytes], int] = lambda _: 0
+    _unsent: dict[str, None] = field(default_factory=dict)
 
     async def put(self, key: str, value: bytes, *, owner: str) -> bytes:
         try:
@@ -142,12 +136,12 @@ class SharedCache:
         except UnavailableError:
             standing = value
             self._keep_unsent(key)
-        return await self._local.put(key, standing, owner=owner)
+        return await self.local.put(key, standing, owner=owner)
 
     def _keep_unsent(self, key: str) -> None:
         self._unsent[key] = None
-        if len(self._unsent) > 2 * self._local.most:  # most of them were evicted here
-            self._unsent = dict.fromkeys(filter(self._local.holds, self._unsent))
+        if len(self._unsent) > 2 * self.local.most:  # most of them were evicted here
+            self._unsent = dict.fromkeys(filter(self.local.holds, self._unsent))
 
     async def hand_over(self) -> list[tuple[str, int]]:
         """Send what was put or replaced here while the server was away.
@@ -159,13 +153,13 @@ class SharedCache:
         while self._unsent:
             key = next(iter(self._unsent))
             del self._unsent[key]
-            copy = await self._local.get(key)
+            copy = await self.local.get(key)
             if copy is None:
                 continue
-            owner, version = self._owner_of(copy), self._version_of(copy)
+            owner, version = self.owner_of(copy), self.version_of(copy)
             try:
                 standing = await self._put_readable(key, copy, owner)
-                while self._owner(standing) is not None and self._version_of(standing) < version:
+                while self._owner(standing) is not None and self.version_of(standing) < version:
                     standing = await self._put(key, copy, owner, standing)
             except UnavailableError:
                 self._keep_unsent(key)
@@ -175,7 +169,7 @@ class SharedCache:
 
     async def get(self, key: str) -> bytes | None:
         """Return the value of `key`, or None. A local copy may be of an older version."""
-        copy = await self._local.get(key)
+        copy = await self.local.get(key)
         return await self.newest(key) if copy is None else copy
 
     async def newest(self, key: str) -> bytes | None:
@@ -183,9 +177,9 @@ class SharedCache:
 
         If the copy is newer, because the server was away, it is written to the server.
         """
-        copy = await self._local.get(key)
+        copy = await self.local.get(key)
         try:
-            answer: Any = await self._connection.run(
+            answer: Any = await self.connection.run(
                 _NEWEST, [self.key(key)], (copy or b"")[:HEAD_BYTES]
             )
         except UnavailableError:
@@ -198,11 +192,11 @@ class SharedCache:
         if owner is None:
             return copy
         if copy is None:
-            return await self._local.put(key, standing, owner=owner, ttl_s=ttl_ms / 1000)
-        if self._version_of(copy) > self._version_of(standing):
+            return await self.local.put(key, standing, owner=owner, ttl_s=ttl_ms / 1000)
+        if self.version_of(copy) > self.version_of(standing):
             taken = await self.replace(key, copy, standing=standing, owner=owner)
             return copy if taken else await self.newest(key)
-        await self._local.replace(key, standing, standing=copy, owner=owner, ttl_s=ttl_ms / 1000)
+        await self.local.replace(key, standing, standing=copy, owner=owner, ttl_s=ttl_ms / 1000)
         return standing  # type: ignore[no-any-return] # redis-py has no type for it
 
     async def replace(self, key: str, value: bytes, *, standing: bytes, owner: str) -> bool:
@@ -211,18 +205,18 @@ class SharedCache:
                 return False
         except UnavailableError:
             self._keep_unsent(key)
-            return await self._local.replace(key, value, standing=standing, owner=owner)
-        copy = await self._local.get(key)
+            return await self.local.replace(key, value, standing=standing, owner=owner)
+        copy = await self.local.get(key)
         if copy is None:
-            await self._local.put(key, value, owner=owner)
+            await self.local.put(key, value, owner=owner)
         # Otherwise another replica's newer version came meanwhile.
-        elif self._version_of(copy) < self._version_of(value):
-            await self._local.replace(key, value, standing=copy, owner=owner)
+        elif self.version_of(copy) < self.version_of(value):
+            await self.local.replace(key, value, standing=copy, owner=owner)
         return True
 
     async def agree(self, key: str, value: bytes, *, owner: str) -> bytes:
         # A copy here may outlive a server that lost its data.
-        copy = await self._local.get(key)
+        copy = await self.local.get(key)
         if copy is not None:
             return copy
         try:
@@ -233,10 +227,10 @@ class SharedCache:
                 "the shared store is away, so this could be done twice",
                 "try again in a moment",
             ) from None
-        return await self._local.put(key, standing, owner=owner)
+        return await self.local.put(key, standing, owner=owner)
 
     def holds_locally(self, key: str) -> bool:
-        return self._local.holds(key)
+        return self.local.holds(key)
 
     async def _put_readable(self, key: str, value: bytes, owner: str) -> bytes:
         unreadable: list[bytes] = []
@@ -247,8 +241,8 @@ class SharedCache:
             unreadable = [standing]
 
     async def _put(self, key: str, value: bytes, owner: str, *replaced: bytes) -> Any:
-        local = self._local
-        return await self._connection.run(
+        local = self.local
+        return await self.connection.run(
             _PUT,
             self._keys(key, owner),
             *(key, value, len(value), local.most, local.most_bytes),
@@ -258,20 +252,20 @@ class SharedCache:
         )
 
     def key(self, key: str) -> Key:
-        return self._connection.key("string", self._name, "value", key)
+        return self.connection.key("string", self.name, "value", key)
 
     def _owner(self, standing: bytes) -> str | None:
         try:
-            return self._owner_of(standing)
+            return self.owner_of(standing)
         except ValueError:
-            self._connection.skip(self._name)
+            self.connection.skip(self.name)
             return None
 
     def _keys(self, key: str, owner: str) -> tuple[Key, ...]:
-        name, key_for = self._name, self._connection.key
+        name, key_for = self.name, self.connection.key
         order, sizes = key_for("zset", name, "order"), key_for("hash", name, "sizes")
         counts, weights = key_for("zset", name, "counts"), key_for("zset", name, "weights")
         return self.key(key), order, sizes, counts, weights, self._order_of(owner)
 
     def _order_of(self, owner: str) -> Key:
-        return self._connection.key("zset", self._name, "of", owner)
+        return self.connection.key("zset", self.name, "of", owner)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
 from uuid import uuid4
 
 import anyio
 
-from widgetd.server.store.contract import Bounds, Clock, Decision
+from widgetd.server.store.contract import Clock, Decision
 from widgetd.server.store.limits import LIMITS
 from widgetd.server.store.rate_limits import ALLOWED, NO_SLOT, LocalRateLimits, RateLimits
 from widgetd.server.store.shared.connection import NUMBER, StoreConnection, UnavailableError
@@ -47,40 +48,32 @@ return 1
 _LEAVE = "return redis.call('ZREM', KEYS[1], ARGV[1])"
 
 
+@dataclass(eq=False, kw_only=True)
 class SharedRateLimits(RateLimits):
     """`RateLimits` on the server, and of `fallback` while it is away."""
 
-    def __init__(
-        self,
-        connection: StoreConnection,
-        fallback: LocalRateLimits,
-        *,
-        bounds: Bounds,
-        clock: Clock,
-    ) -> None:
-        super().__init__(bounds)
-        self._connection = connection
-        self._fallback = fallback
-        self._clock = clock
+    connection: StoreConnection
+    fallback: LocalRateLimits
+    clock: Clock
 
     async def _charge(self, principal: str, price: float, rate: float) -> float:
-        bucket = self._connection.key("hash", "limits", "bucket", principal)
-        numbers = (self._clock(), rate, self._bounds.burst, price)
+        bucket = self.connection.key("hash", "limits", "bucket", principal)
+        numbers = (self.clock(), rate, self.bounds.burst, price)
         limits = (LIMITS.clock_tick_s, LIMITS.bucket_s)
         try:
-            return float(await self._connection.run(_TAKE, [bucket], *numbers, *limits))
+            return float(await self.connection.run(_TAKE, [bucket], *numbers, *limits))
         except UnavailableError:
-            return (await self._fallback.take(principal, cost=price)).retry_after_s
+            return (await self.fallback.take(principal, cost=price)).retry_after_s
 
     @asynccontextmanager
     async def _hold(self, principal: str, most: int) -> AsyncIterator[Decision]:
-        places, place = self._connection.key("zset", "limits", "places", principal), uuid4().hex
+        places, place = self.connection.key("zset", "limits", "places", principal), uuid4().hex
         try:
-            held = await self._connection.run(
-                _HOLD, [places], self._clock(), most, LIMITS.slot_lease_s, place
+            held = await self.connection.run(
+                _HOLD, [places], self.clock(), most, LIMITS.slot_lease_s, place
             )
         except UnavailableError:
-            async with self._fallback.slot(principal) as decision:
+            async with self.fallback.slot(principal) as decision:
                 yield decision
             return
         if not held:
@@ -90,4 +83,4 @@ class SharedRateLimits(RateLimits):
             yield ALLOWED
         finally:
             with anyio.CancelScope(shield=True), suppress(UnavailableError):
-                await self._connection.run(_LEAVE, [places], place)
+                await self.connection.run(_LEAVE, [places], place)
