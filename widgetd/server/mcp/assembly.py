@@ -26,10 +26,9 @@ from widgetd.server.mcp.provider import (
     complete,
     header_schema,
 )
-from widgetd.server.mcp.requested_profile import ProfileGuard
 from widgetd.server.mcp.server import Server, ServerOptions
 from widgetd.server.mcp.sessions import Sessions
-from widgetd.server.mcp.unambiguous import DuplicateKeyGuard
+from widgetd.server.mcp.unambiguous import RequestGuard
 from widgetd.server.store.factory import Store
 
 INSTRUCTIONS = (
@@ -131,8 +130,7 @@ def http_app(
         middleware=list(middleware),
     )
     route = sdk.route_of(app, path)
-    sdk.wrap_endpoint(route, DuplicateKeyGuard)
-    sdk.wrap_endpoint(route, ProfileGuard)
+    sdk.wrap_endpoint(route, RequestGuard)
     sessions = partial(
         Sessions,
         bounds=server.options.sessions,

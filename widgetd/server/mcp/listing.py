@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
+from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Any, Literal
 from weakref import WeakKeyDictionary
@@ -171,20 +172,15 @@ def _is_pinned(widget: Widget) -> bool:
     return PINNED in widget.definition.tags
 
 
+@dataclass(eq=False)
 class ResourceListings:
     """The resource lists: parts of the listed widgets."""
 
-    def __init__(
-        self,
-        resources: Resources,
-        listed_widgets: Callable[[Snapshot], Mapping[str, Widget]],
-        page_size: int,
-    ) -> None:
-        self._resources = resources
-        self._listed_widgets = listed_widgets
-        self._page_size = page_size
-        self._cache = GenerationCache()
-        self._made: WeakKeyDictionary[Widget, Mapping[str, bytes]] = WeakKeyDictionary()
+    resources: Resources
+    listed_widgets: Callable[[Snapshot], Mapping[str, Widget]]
+    page_size: int
+    _cache: GenerationCache = field(default_factory=GenerationCache)
+    _made: WeakKeyDictionary[Widget, Mapping[str, bytes]] = field(default_factory=WeakKeyDictionary)
 
     async def of(self, snapshot: Snapshot, readable: Collection[BuiltinResource] = ()) -> Pages:
         """Return the list of `snapshot`. For many new widgets it is built in a worker thread."""
@@ -197,17 +193,17 @@ class ResourceListings:
         else:
             entries = self._entries(snapshot)
         entries = {**entries, **_by_uri(resources_of(readable))}
-        pages = Pages("resources", entries, entries.__getitem__, self._page_size)
+        pages = Pages("resources", entries, entries.__getitem__, self.page_size)
         return self._cache.put(snapshot, pages, kind)
 
     def _entries(self, snapshot: Snapshot) -> Mapping[str, bytes]:
         entries: dict[str, bytes] = {}
-        for widget in self._listed_widgets(snapshot).values():
+        for widget in self.listed_widgets(snapshot).values():
             value = self._made.get(widget)
             if value is None:
-                value = self._made[widget] = _by_uri(self._resources.of_widget(widget, snapshot))
+                value = self._made[widget] = _by_uri(self.resources.of_widget(widget, snapshot))
             entries.update(value)
-        entries.update(_by_uri(self._resources.of_all(snapshot)))
+        entries.update(_by_uri(self.resources.of_all(snapshot)))
         return entries
 
 

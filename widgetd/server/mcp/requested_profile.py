@@ -11,11 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import parse_qs
 
-from mcp_types import INVALID_REQUEST
-
-from widgetd.base.errors import CallError
 from widgetd.server.access.principal import Profile
-from widgetd.server.mcp import asgi
 from widgetd.server.render.result import check_profile
 
 HEADER = "widgetd-profile"
@@ -36,18 +32,3 @@ def read_profile(scope: Mapping[str, Any]) -> Profile | None:
         if key == _HEADER:
             return check_profile(value.decode("latin-1"), HEADER)
     return None
-
-
-class ProfileGuard:
-    """An ASGI layer around the SDK's endpoint, to refuse unknown profiles."""
-
-    def __init__(self, app: asgi.App) -> None:
-        self.app = app
-
-    async def __call__(self, scope: asgi.Scope, receive: asgi.Receive, send: asgi.Send) -> None:
-        try:
-            read_profile(scope)
-        except CallError as error:
-            await asgi.refuse(send, 400, INVALID_REQUEST, error)
-        else:
-            await self.app(scope, receive, send)

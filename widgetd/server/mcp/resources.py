@@ -13,6 +13,7 @@ A missing part does not exist: reading it is an error, not an empty answer.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from fastmcp.resources.base import Resource, ResourceContent, ResourceResult
@@ -107,25 +108,17 @@ def _uri(tool: str, part: str = "") -> str:
     return f"widget://{tool}/{part}" if part else f"widget://{tool}"
 
 
+@dataclass(frozen=True, slots=True)
 class Resources:
     """The resources of snapshots.
 
-    Args:
+    Attributes:
         view: The page for results. Empty for widgets without pages.
         image_origins: Origins of images for every widget.
     """
 
-    def __init__(
-        self,
-        view: str = "",
-        image_origins: tuple[str, ...] = (),
-    ) -> None:
-        self._view = view
-        self.image_origins = image_origins
-
-    @property
-    def has_view(self) -> bool:
-        return bool(self._view)
+    view: str = ""
+    image_origins: tuple[str, ...] = ()
 
     def of_widget(self, widget: Widget, snapshot: Snapshot) -> Iterator[Resource]:
         """Yield the listed resources of a widget. Templates lead to the others."""
@@ -133,7 +126,7 @@ class Resources:
             resource = self._part(widget, part, snapshot)
             if resource is not None:
                 yield resource
-        if self._view:
+        if self.view:
             yield self._page(widget)
 
     def of_all(self, snapshot: Snapshot) -> Iterator[Resource]:
@@ -176,9 +169,9 @@ class Resources:
         if (match := _WIDGET.fullmatch(uri)) and match[1] in snapshot.widgets:
             widget = snapshot.widgets[match[1]]
             return self._part(widget, match[2], snapshot) if match[2] else _overview(widget, prefix)
-        if (match := _VIEW.fullmatch(uri)) and match[1] in snapshot.widgets and self._view:
+        if (match := _VIEW.fullmatch(uri)) and match[1] in snapshot.widgets and self.view:
             widget = snapshot.widgets[match[1]]
-            return self._page(widget, page_of(self._view, program_or_empty(widget), snapshot.theme))
+            return self._page(widget, page_of(self.view, program_or_empty(widget), snapshot.theme))
         return None
 
     def _part(self, widget: Widget, part: str, snapshot: Snapshot) -> Resource | None:

@@ -62,7 +62,7 @@ class Root:
 
     @cached_property
     def prefix(self) -> str:
-        return sdk.path_prefix(self.mcp, self._provider)
+        return sdk.path_prefix(self.mcp, self._provider) or ""
 
     async def notify(self, notice_for: NoticeFor, tasks: TaskGroup) -> int:
         def as_named_here(audience: Audience) -> Notice:

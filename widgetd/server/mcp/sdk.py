@@ -128,12 +128,9 @@ class MountedProvider(Provider):
             yield
 
 
-def path_prefix(root: Provider, provider: Provider) -> str:
-    return _path_prefix(root, provider) or ""
-
-
-def _path_prefix(holder: Provider, sought: Provider) -> str | None:
-    paths = (_path_prefix(inner, sought) for inner in _inside(holder))
+def path_prefix(holder: Provider, sought: Provider) -> str | None:
+    """Return the namespaces before the paths of a provider in `holder`, or None if it has none."""
+    paths = (path_prefix(inner, sought) for inner in _inside(holder))
     prefix = "" if holder is sought else next((path for path in paths if path is not None), None)
     for transform in holder.transforms if prefix is not None else ():
         if isinstance(transform, Namespace):

@@ -138,7 +138,7 @@ class Server:
         self.search = Search()
         self.views = SnapshotViews()
         listed: dict[str, Any] = {
-            "has_view": resources.has_view,
+            "has_view": bool(resources.view),
             "formats": options.formats,
             "image_origins": resources.image_origins,
         }

@@ -11,7 +11,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import ceil
 
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
@@ -43,33 +43,27 @@ class SessionBounds:
     idle_s: float = 300
 
 
+@dataclass(eq=False, kw_only=True)
 class Sessions:
     """An ASGI layer around the SDK's endpoint, to admit new sessions and track their owners."""
 
-    def __init__(
-        self,
-        app: asgi.App,
-        *,
-        bounds: SessionBounds,
-        limits: RateLimits,
-        anonymous: Principal,
-        clients: Clients,
-    ) -> None:
-        self.app = app
-        self._clients = clients
-        clients.watch_streams()
-        self._bounds = bounds
-        self._limits = limits
-        self._anonymous = anonymous
-        self._owners: dict[str, Principal] = {}  # in the order of their last use
-        self._in_flight: Counter[str] = Counter()
-        self._opening: Counter[str] = Counter()
+    app: asgi.App = field(kw_only=False)
+    bounds: SessionBounds
+    limits: RateLimits
+    anonymous: Principal
+    clients: Clients
+    _owners: dict[str, Principal] = field(default_factory=dict)  # in the order of their last use
+    _in_flight: Counter[str] = field(default_factory=Counter)
+    _opening: Counter[str] = field(default_factory=Counter)
+
+    def __post_init__(self) -> None:
+        self.clients.watch_streams()
 
     async def __call__(self, scope: asgi.Scope, receive: asgi.Receive, send: asgi.Send) -> None:
         headers = dict(scope.get("headers", ()))
         session = asgi.read_header(headers, b"mcp-session-id")
         version = asgi.read_header(headers, b"mcp-protocol-version")
-        principal = principal_of(scope.get("user"), self._anonymous)
+        principal = principal_of(scope.get("user"), self.anonymous)
         if session in self._owners:
             await self._use(session, principal, scope, receive, send)
         elif session or (version and version not in HANDSHAKE_PROTOCOL_VERSIONS):
@@ -89,7 +83,7 @@ class Sessions:
         self, principal: Principal, scope: asgi.Scope, receive: asgi.Receive, send: asgi.Send
     ) -> None:
         try:
-            (await self._limits.take(principal.name)).check()
+            (await self.limits.take(principal.name)).check()
         except CallError as error:
             await _refuse(send, 429, error)
             return
@@ -125,13 +119,13 @@ class Sessions:
             await send(message)
             if message["type"] == "http.response.start" and message["status"] == 200:
                 is_open = True
-                self._clients.stream_opened(session)
+                self.clients.stream_opened(session)
 
         with self.in_use(session, principal):
             if scope["method"] != "GET":
                 await self.app(scope, receive, send)
                 return
-            async with admission(self._limits, principal.name, cost=0, waits=True) as place:
+            async with admission(self.limits, principal.name, cost=0, waits=True) as place:
                 if place.refusal is not None:
                     await _refuse(send, 429, place.refusal)
                     return
@@ -143,7 +137,7 @@ class Sessions:
                 finally:
                     ending.cancel()
                     if is_open:
-                        self._clients.stream_ended(session)
+                        self.clients.stream_ended(session)
 
     @contextmanager
     def in_use(self, session: str, principal: Principal) -> Iterator[None]:
@@ -165,9 +159,9 @@ class Sessions:
             session: owner for session, owner in self._owners.items() if session in alive
         }
         theirs = sum(owner.name == name for owner in self._owners.values()) + self._opening[name]
-        if name and theirs >= self._bounds.per_principal:
+        if name and theirs >= self.bounds.per_principal:
             return await self._end_idle(lambda owner: owner.name == name)
-        if len(self._owners) + self._opening.total() >= self._bounds.most:
+        if len(self._owners) + self._opening.total() >= self.bounds.most:
             return await self._end_idle(lambda _: True)
         return True
 

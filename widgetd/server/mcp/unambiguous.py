@@ -1,7 +1,8 @@
 """Refuse messages with a duplicate key in an object.
 
 The SDK would read the last of the two values, and a filtering proxy perhaps the first, so they
-could disagree about the request. The SDK's parsers accept such messages silently.
+could disagree about the request. The SDK's parsers accept such messages silently. Requests with an
+unknown profile are refused here, too.
 """
 
 from __future__ import annotations
@@ -15,12 +16,13 @@ from widgetd.base.system import SYSTEM
 from widgetd.core.schema.json_text import find_duplicate_key
 from widgetd.server.mcp import asgi
 from widgetd.server.mcp.limits import LIMITS
+from widgetd.server.mcp.requested_profile import read_profile
 
 _TWICE = "the key {} stands twice; keep one of the two"
 
 
-class DuplicateKeyGuard:
-    """An ASGI layer around the SDK's endpoint, to refuse duplicate keys."""
+class RequestGuard:
+    """An ASGI layer around the SDK's endpoint, to refuse duplicate keys and unknown profiles."""
 
     def __init__(self, app: asgi.App) -> None:
         self.app = app
@@ -39,6 +41,7 @@ class DuplicateKeyGuard:
             return message
 
         try:
+            read_profile(scope)
             await self.app(scope, receive_checked, send)
         except CallError as error:
             await asgi.refuse(send, 400, INVALID_REQUEST, error)

@@ -129,7 +129,7 @@ async def call(see: See, request: Request) -> dict[str, Any]:
     if tool not in _TOOLS:
         raise _not_found()
     if tool == "widget_action" and not await _has_controls(see, opened, opened.browser):
-        raise refusal(CallError("W2421", "this widget is open in another browser"))
+        raise CallError("W2421", "this widget is open in another browser")
     return await _call(see, opened, tool, arguments)
 
 
@@ -175,17 +175,14 @@ def _not_found() -> RefusedError:
 
 async def _has_controls(see: See, opened: OpenRender, browser: str) -> bool:
     """Return whether this browser opened the address first. On this machine all have controls."""
-    # RefusedError: the shared store is away, so no replica knows.
+    # CallError: the shared store is away, so no replica knows.
     if is_loopback(urlsplit(see.links.origin()).hostname or ""):
         return True
     answers = see.server.store.idempotency
     mine = {"browser": blake2b(browser.encode(), digest_size=16).hexdigest()}
     key = f"see {opened.render.id} {nonce_of(opened.signature)}"
-    try:
-        if await answers.claim(key, mine, owner=opened.render.owner):
-            return True
-    except CallError as error:
-        raise refusal(error) from None
+    if await answers.claim(key, mine, owner=opened.render.owner):
+        return True
     standing = await answers.recall(key) or {}
     return standing.get("browser") == mine["browser"]
 
@@ -203,7 +200,7 @@ async def _json(request: Request) -> dict[str, Any]:
     except NotJsonError:
         value = None
     if not isinstance(value, dict):
-        raise refusal(CallError("W2009", "expected a JSON object of limited size"))
+        raise CallError("W2009", "expected a JSON object of limited size")
     return value
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -172,16 +173,16 @@ async def get_usage(context: ToolContext[Operations], arguments: Mapping[str, An
     return structured_result({"report": arguments["report"], "items": rows[: LIMITS.report_rows]})
 
 
+_tool = partial(BuiltinTool, scope=OPERATE, toolset="operate")
+
 TOOLS = (
-    BuiltinTool(
+    _tool(
         name="get_status",
         description="Say how widgetd is: what it serves, what it refuses and why.",
         input_schema=closed_object({}),
         handler=get_status,
-        scope=OPERATE,
-        toolset="operate",
     ),
-    BuiltinTool(
+    _tool(
         name="get_logs",
         description="Read the latest log events, oldest first; `after`: the `next` of an answer.",
         input_schema=closed_object(
@@ -196,10 +197,8 @@ TOOLS = (
             }
         ),
         handler=get_logs,
-        scope=OPERATE,
-        toolset="operate",
     ),
-    BuiltinTool(
+    _tool(
         name="get_usage",
         description="Say which widgets are called, fail or take most.",
         input_schema=closed_object(
@@ -213,7 +212,5 @@ TOOLS = (
             }
         ),
         handler=get_usage,
-        scope=OPERATE,
-        toolset="operate",
     ),
 )
