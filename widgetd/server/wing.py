@@ -21,8 +21,8 @@ if TYPE_CHECKING:  # commands that serve nothing read the tables of wings
     from widgetd.server.catalog.state import StateFolder
     from widgetd.server.mcp.builtin.table import BuiltinResource, BuiltinTool
     from widgetd.server.mcp.server import Server
+    from widgetd.server.observe.observer import Upload
     from widgetd.server.observe.status import Health
-    from widgetd.server.observe.upload import Upload
     from widgetd.server.web.guard import Guard
     from widgetd.server.web.metrics import Metrics
     from widgetd.server.web.page import PageRoute

@@ -36,7 +36,7 @@ from widgetd.server.catalog.limits import LIMITS
 from widgetd.server.catalog.loader import SIDECAR_SUFFIXES, WIDGET_SUFFIXES, Load
 from widgetd.server.catalog.registry import Registry
 from widgetd.server.catalog.snapshot import Snapshot
-from widgetd.server.observe.upload import Upload
+from widgetd.server.observe.observer import Upload
 from widgetd.server.store.contract import Bounds
 from widgetd.server.store.rate_limits import LocalRateLimits
 

@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
 
@@ -28,10 +28,7 @@ from widgetd.core.widget.widget import Widget
 from widgetd.server.access.principal import LINK_CLIENT
 from widgetd.server.observe.limits import LIMITS
 from widgetd.server.observe.line_queue import LineQueue
-from widgetd.server.observe.observer import ActionRecord, CallRecord, Observer
-
-if TYPE_CHECKING:
-    from widgetd.server.observe.upload import Upload
+from widgetd.server.observe.observer import ActionRecord, CallRecord, Observer, Upload
 
 _log = get_logger()
 

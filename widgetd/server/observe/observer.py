@@ -59,6 +59,30 @@ class ActionRecord:
     principal: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Upload:
+    """A finished upload.
+
+    Attributes:
+        uploader: The name of the uploader, if any.
+        path: The widget's file. Empty if no file has a widget's name.
+        tool: The tool of the widget. Empty if the upload was refused.
+        code: The reason for a refusal, such as `W1006`.
+        size_bytes: Size of all files.
+    """
+
+    uploader: str
+    path: str
+    tool: str
+    code: str
+    size_bytes: int
+
+    @property
+    def outcome(self) -> Outcome:
+        """Return `ok`, `error` for a refusal, or `failed` for a defect."""
+        return "ok" if self.tool else "error" if self.code else "failed"
+
+
 class EncodedResult(NamedTuple):
     """A result as JSON, with facts that observers would have to parse it for.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from importlib.metadata import version
-from typing import TYPE_CHECKING, TypeVar, get_args
+from typing import TypeVar, get_args
 
 from prometheus_client import (
     CollectorRegistry,
@@ -29,12 +29,16 @@ from widgetd.core.widget.widget import Widget
 from widgetd.server.access.principal import pseudonym
 from widgetd.server.catalog.registry import Registry
 from widgetd.server.catalog.reload import Swap
-from widgetd.server.observe.observer import ActionRecord, CallRecord, Notice, Observer, Outcome
+from widgetd.server.observe.observer import (
+    ActionRecord,
+    CallRecord,
+    Notice,
+    Observer,
+    Outcome,
+    Upload,
+)
 from widgetd.server.observe.status import Health
 from widgetd.server.web.limits import LIMITS
-
-if TYPE_CHECKING:
-    from widgetd.server.observe.upload import Upload
 
 Child = TypeVar("Child")
 
@@ -156,15 +160,15 @@ class Metrics(Observer):
             self._notices.labels(kind).inc(count)
 
     def watch_number(self, name: str, meaning: str, number: Callable[[], int]) -> None:
-        self._watch(GaugeMetricFamily, name, meaning, (), lambda: {(): number()})
+        self.watch(name, meaning, (), lambda: {(): number()}, GaugeMetricFamily)
 
     def watch_upstreams(self, ups: Callable[[], Mapping[str, bool]]) -> None:
-        self._watch(
-            GaugeMetricFamily,
+        self.watch(
             "upstream_up",
             "Whether an upstream can be called.",
             ["upstream"],
             lambda: {(name,): int(up) for name, up in ups().items()},
+            GaugeMetricFamily,
         )
         self._upstream_calls = self._counter(
             "upstream_calls", "Calls of an upstream.", "upstream", "outcome"
@@ -203,26 +207,18 @@ class Metrics(Observer):
 
     def watch_count(self, name: str, meaning: str, number: Callable[[], int]) -> None:
         """Export `number`, never falling, as a counter, read at each scrape."""
-        self.watch_counts(name, meaning, (), lambda: {(): number()})
+        self.watch(name, meaning, (), lambda: {(): number()})
 
-    def watch_counts(
+    def watch(
         self,
         name: str,
         meaning: str,
         labels: Sequence[str],
         numbers: Callable[[], Mapping[tuple[str, ...], int]],
+        family_type: type[GaugeMetricFamily | CounterMetricFamily] = CounterMetricFamily,
     ) -> None:
-        """Export `numbers`, never falling, by the values of `labels`, read at each scrape."""
-        self._watch(CounterMetricFamily, name, meaning, labels, numbers)
+        """Export `numbers` by the values of `labels`, read at each scrape. Counters never fall."""
 
-    def _watch(
-        self,
-        family_type: type[GaugeMetricFamily | CounterMetricFamily],
-        name: str,
-        meaning: str,
-        labels: Sequence[str],
-        numbers: Callable[[], Mapping[tuple[str, ...], int]],
-    ) -> None:
         def collect() -> Iterator[Metric]:
             family = family_type(f"widgetd_{name}", meaning, labels=labels)
             for values, number in numbers().items():

@@ -21,8 +21,7 @@ from widgetd.base.errors import ConfigError
 from widgetd.server.observe.audit import Audit
 from widgetd.server.observe.audit_report import errors, read_calls, slow, top
 from widgetd.server.observe.limits import LIMITS as OBSERVE_LIMITS
-from widgetd.server.observe.observer import CallRecord
-from widgetd.server.observe.upload import Upload
+from widgetd.server.observe.observer import CallRecord, Upload
 from widgetd.settings import Settings
 
 SCHEMA = {
