@@ -88,8 +88,7 @@ async def _follow(
         from widgetd.daemon.wings import read_upstreams  # noqa: PLC0415 - as above
 
         upstreams = read_upstreams(settings.upstreams, server.store.answers)
-        if upstreams.feeds is not None:
-            server.rendering.feeds = upstreams.feeds
+        server.rendering.feeds = upstreams.feeds
     async with AsyncExitStack() as running:
         reloads = reloading(server, settings, catalog, hints=Hints(), health=Health(), stop=stop)
         await running.enter_async_context(reloads)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import subprocess
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, cast
 
@@ -213,6 +213,7 @@ class _ReducedStream(ObjectReceiveStream[SessionMessage | Exception]):
         await self._inner.aclose()
 
 
+@dataclass(eq=False)
 class PipeTransport(ClientTransport):
     """A transport to a program, run for each session. Drops its standard error.
 
@@ -220,17 +221,10 @@ class PipeTransport(ClientTransport):
     at each arriving piece. Here lines are bounded and reduced before they are parsed.
     """
 
-    def __init__(
-        self,
-        command: tuple[str, ...],
-        environment: Mapping[str, str],
-        folder: str | None,
-        recorder: RecordingTransport,
-    ) -> None:
-        self._command = command
-        self._environment = environment
-        self._folder = folder
-        self._recorder = recorder
+    _command: tuple[str, ...]
+    _environment: Mapping[str, str]
+    _folder: str | None
+    _recorder: RecordingTransport
 
     @asynccontextmanager
     @override

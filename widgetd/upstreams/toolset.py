@@ -40,29 +40,27 @@ _COUNTS = {"hits": "kept", "misses": "call", "stale": "stale"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpstreamServices(Services):
-    """The services behind these tools. All None without an upstreams file.
+    """The services behind these tools. Without an upstreams file there are none.
 
     Attributes:
         paged: Answers in pages.
-        live: Keeps followed renders up to date.
+        live: Keeps followed renders up to date. None where nothing does.
     """
 
-    upstreams: Upstreams | None = None
-    feeds: UpstreamFeeds | None = None
-    paged: PagedAnswers | None = None
+    upstreams: Upstreams
+    feeds: UpstreamFeeds
+    paged: PagedAnswers
     live: LiveFeeds | None = None
 
     @classmethod
     def from_file(
-        cls, path: Path | None, answers: Cache, observer: UpstreamObserver | None = None
+        cls, path: Path, answers: Cache, observer: UpstreamObserver | None = None
     ) -> UpstreamServices:
         """Build the services for the upstreams of a file.
 
         Raises:
             ConfigError: The file cannot be used (W5101), or a secret is missing (W5102).
         """
-        if path is None:
-            return cls()
         # Most daemons have no upstreams, and start sooner without these imports.
         from widgetd.upstreams.answers import PagedAnswers  # noqa: PLC0415
         from widgetd.upstreams.feeds import UpstreamFeeds  # noqa: PLC0415
@@ -76,8 +74,7 @@ class UpstreamServices(Services):
         async with anyio.create_task_group() as tasks:
             if self.live is not None:
                 tasks.start_soon(self.live.run)
-            if self.upstreams is not None:
-                await self.upstreams.run()
+            await self.upstreams.run()
 
     def toolsets(self) -> Mapping[str, UpstreamServices]:
         return {"upstreams": self}
@@ -86,12 +83,11 @@ class UpstreamServices(Services):
         return (self.run,)
 
     def reread(self) -> None:
-        if self.upstreams is not None:
-            self.upstreams.check_file()
+        self.upstreams.check_file()
 
 
 async def get_upstreams(
-    context: ToolContext[UpstreamServices], arguments: Mapping[str, Any]
+    context: ToolContext[UpstreamServices | None], arguments: Mapping[str, Any]
 ) -> Result:
     """Return `{"items": [{"name", "kind", "state", "reason"?, "advice"?, "tools", ...}]}`.
 
@@ -99,10 +95,9 @@ async def get_upstreams(
     "inputSchema"}]`.
     """
     services, names = context.services, arguments["names"]
-    upstreams = services.upstreams
-    if upstreams is None:
+    if services is None:
         return structured_result({"items": []})
-    counts = services.feeds.counts if services.feeds else {}
+    upstreams, counts = services.upstreams, services.feeds.counts
     items = []
     for name in names or upstreams.all:
         item = _describe(upstreams[name], counts.get(name), context.caller.snapshot)
@@ -147,7 +142,7 @@ def _timestamp(at: float) -> str:
 
 
 async def call_upstream(
-    context: ToolContext[UpstreamServices], arguments: Mapping[str, Any]
+    context: ToolContext[UpstreamServices | None], arguments: Mapping[str, Any]
 ) -> Result:
     """Return `{"kind", "bytes", "page", "next"?}`. The pages put together are the answer.
 
@@ -158,7 +153,7 @@ async def call_upstream(
     from widgetd.upstreams.answers import PagedAnswer, encode_page  # noqa: PLC0415 - see above
 
     services, owner = context.services, context.caller.principal.name
-    if services.upstreams is None or services.paged is None:
+    if services is None:
         problem = "there are no upstreams; start widgetd with --upstreams FILE"
         raise CallError("W5001", problem, path="name")
     name, start, paged = "", 0, None
@@ -209,10 +204,10 @@ def _select(answer: UpstreamAnswer, expression: str, upstream: str) -> UpstreamA
 
 
 def _ask(
-    context: ToolContext[UpstreamServices], arguments: Mapping[str, Any]
+    context: ToolContext[UpstreamServices | None], arguments: Mapping[str, Any]
 ) -> ConsentQuestion | None:
-    upstreams = context.services.upstreams
-    upstream = None if upstreams is None else upstreams.all.get(str(arguments.get("name")))
+    upstreams = {} if context.services is None else context.services.upstreams.all
+    upstream = upstreams.get(str(arguments.get("name")))
     tool = None if upstream is None else upstream.tools.get(str(arguments.get("tool")))
     if upstream is None or tool is None or tool.is_read_only:
         return None

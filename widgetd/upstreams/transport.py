@@ -104,10 +104,8 @@ class RecordingTransport(httpx2.AsyncBaseTransport):
         return self.failure if self.failure and self.failure.at >= started_s else None
 
     def record(self, reason: str, *, retry_after_s: float = LIMITS.retry_s) -> None:
-        failure, failures = (
-            TransportFailure(reason, self.clock(), retry_after_s),
-            CALL_FAILURES.get(),
-        )
+        failures = CALL_FAILURES.get()
+        failure = TransportFailure(reason, self.clock(), retry_after_s)
         if failures is None:
             self.failure = failure
         else:

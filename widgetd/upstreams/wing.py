@@ -23,12 +23,12 @@ class UpstreamsWing(Wing[UpstreamOptions]):
     options = UpstreamOptions
     tools = toolset.TOOLS
 
-    def open(self, options: UpstreamOptions, host: WingHost) -> UpstreamServices:
+    def open(self, options: UpstreamOptions, host: WingHost) -> UpstreamServices | None:
+        if options.upstreams is None:
+            return None
         server, metrics = host.server, host.metrics
         services = UpstreamServices.from_file(options.upstreams, server.store.answers, metrics)
         upstreams, feeds = services.upstreams, services.feeds
-        if upstreams is None or feeds is None:
-            return services
         metrics.watch_upstreams(upstreams.availability)
         host.health.upstreams = upstreams.required_counts
         host.health.upstream_states = upstreams.describe_states
