@@ -160,7 +160,6 @@ def proving_in_parallel(
 
 
 def _process_count(root: Path, proof_count: int) -> int:
-    """Return how many forks prove `root`."""
     if sys.platform != "linux" or threading.active_count() > 1:
         return 0
     count = -proof_count

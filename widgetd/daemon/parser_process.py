@@ -122,7 +122,6 @@ class ParserProcess:
         return None if record is None else record.proof
 
     def close(self) -> None:
-        """End the child process."""
         with self._lock:
             self._end()
 
@@ -153,7 +152,6 @@ class ParserProcess:
             return reply
 
     def _ask(self, body: bytes) -> bytes | None:
-        """Return the reply of the child, if any."""
         if self._socket is None or self._replies is None:
             return None
         try:

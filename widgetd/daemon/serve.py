@@ -280,7 +280,7 @@ def _watch_counters(
 ) -> None:
     metrics, store = runtime.metrics, server.store
     audit, access = runtime.audit, runtime.access_policy.access
-    number, count, counts = metrics.watch_number, metrics.watch_count, metrics.watch_counts
+    number, count, counts = metrics.watch_number, metrics.watch_count, metrics.watch
 
     if server.sessions is not None:
         number("sessions", "Sessions of legacy clients.", server.sessions.count)
@@ -323,23 +323,18 @@ async def _end_ports(runtime: Runtime, ports: Iterable[HttpServer]) -> None:
 
 async def _serve_stdio(runtime: Runtime, server: Server, started: Started) -> None:
     try:
-        await _answer_stdio(runtime, server, started)
+        async with AsyncExitStack() as held:
+            end = held.enter_context(endable_stdin(reject_duplicate_keys))
+            await held.enter_async_context(while_running(partial(_end_stdio, runtime, server, end)))
+            _announce(runtime, started, "")
+            if runtime.settings.links != "never":
+                listener = LinkListener()
+                server.rendering.links = links = Links(origin=listener.origin, anonymous=LOCAL)
+                pages = partial(listener.serve, see_app(See(server=server, links=links)))
+                await held.enter_async_context(while_running(pages))
+            await server.mcp.run_stdio_async(show_banner=False, log_level="WARNING")
     except* BrokenPipeError:
         pass  # the host went away
-
-
-async def _answer_stdio(runtime: Runtime, server: Server, started: Started) -> None:
-    with endable_stdin(reject_duplicate_keys) as end:
-        async with while_running(partial(_end_stdio, runtime, server, end)):
-            _announce(runtime, started, "")
-            if runtime.settings.links == "never":
-                await server.mcp.run_stdio_async(show_banner=False, log_level="WARNING")
-                return
-            listener = LinkListener()
-            server.rendering.links = links = Links(origin=listener.origin, anonymous=LOCAL)
-            see = See(server=server, links=links)
-            async with while_running(partial(listener.serve, see_app(see))):
-                await server.mcp.run_stdio_async(show_banner=False, log_level="WARNING")
 
 
 async def _end_stdio(runtime: Runtime, server: Server, end: Callable[[], None]) -> None:

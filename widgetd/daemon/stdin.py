@@ -29,7 +29,6 @@ class _Endable(io.RawIOBase):
         self._either.register(self._output, 0)
 
     def readable(self) -> bool:
-        """Return True, as io requires of an input stream."""
         return True
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # as it is called here
@@ -60,7 +59,6 @@ class _Lines(io.RawIOBase):
         self._left = b""
 
     def readable(self) -> bool:
-        """Return True, as io requires of an input stream."""
         return True
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # as it is called here
@@ -72,7 +70,6 @@ class _Lines(io.RawIOBase):
         return len(part)
 
     def close(self) -> None:
-        """Close the inner stream too."""
         self._lines.close()
         super().close()
 

@@ -24,7 +24,7 @@ from typing import Any, Literal
 
 import structlog
 from structlog.tracebacks import ExceptionDictTransformer
-from structlog.types import Processor
+from structlog.types import EventDict, Processor
 
 from widgetd.base import logs
 from widgetd.base.errors import ConfigError
@@ -156,9 +156,7 @@ def _write_lines(descriptor: int, lines: Sequence[bytes]) -> int:
     return len(lines)
 
 
-def _put_first(
-    _logger: object, _method: str, event: structlog.types.EventDict
-) -> structlog.types.EventDict:
+def _put_first(_logger: object, _method: str, event: EventDict) -> EventDict:
     return {**{name: event[name] for name in _FIRST if name in event}, **event}
 
 
@@ -166,9 +164,7 @@ _UNREAD = ("generation", "widgets")
 """Fields that a person does not read; the greeting has the number of widgets."""
 
 
-def _shorten(
-    _logger: object, _method: str, event: structlog.types.EventDict
-) -> structlog.types.EventDict:
+def _shorten(_logger: object, _method: str, event: EventDict) -> EventDict:
     """Leave out details unread by people, so a save is a line of 80 columns."""
     short = {name: value for name, value in event.items() if name not in _UNREAD}
     short["timestamp"] = event["timestamp"].partition("T")[2][:8]
@@ -180,9 +176,7 @@ def _shorten(
     return short
 
 
-def _redact_event(
-    _logger: object, _method: str, event: structlog.types.EventDict
-) -> structlog.types.EventDict:
+def _redact_event(_logger: object, _method: str, event: EventDict) -> EventDict:
     """Remove secrets from the fields of an event, and cut addresses in sentences to origins."""
     for name in _SENTENCE:
         if isinstance(event.get(name), str):
@@ -198,9 +192,7 @@ def _redact_value(value: Any) -> Any:
     return value
 
 
-def _name_library_event(
-    _logger: object, _method: str, event: structlog.types.EventDict
-) -> structlog.types.EventDict:
+def _name_library_event(_logger: object, _method: str, event: EventDict) -> EventDict:
     record = event.get("_record")
     event["message"] = event["event"]
     event["library"] = record.name.partition(".")[0] if record is not None else ""

@@ -27,9 +27,6 @@ WINGS: Sequence[Wing[Any]] = (AuthorWing(), UpstreamsWing(), ChatWing())
 ROWS = (*CORE_TOOLS, *OPERATE_TOOLS, *(row for wing in WINGS for row in wing.tools))
 """The tools of all toolsets."""
 
-READABLE = tuple(row for wing in WINGS for row in wing.resources)
-"""The resources of all toolsets."""
-
 NAMES = reserved_names(WINGS)
 """Names that no widget may have."""
 

@@ -26,7 +26,7 @@ from tests.system.chat.endpoint import calls_tool, endpoint, says
 from tests.system.chat.talking import Talker, shown_widgets
 from tests.system.daemon.collecting import collecting
 from tests.system.server.store.receiver import receiving
-from widgetd.daemon.wings import READABLE, ROWS
+from widgetd.daemon.wings import ROWS, WINGS
 from widgetd.server.mcp.builtin.table import CORE
 
 PIN, PASSPORT, HELD, NAME = (f"MARKER-{name}-7f3a" for name in ("pin", "passport", "held", "name"))
@@ -257,7 +257,7 @@ async def _call_tools(
         if tool.name == "await_widget_action":
             outputs.awaited_payloads = [one["payload"] for one in structured["actions"]]
             del outputs.responses[tool.name], outputs.read_by_models[tool.name]
-    for resource in READABLE:
+    for resource in (row for wing in WINGS for row in wing.resources):
         if resource.toolset in toolsets:
             uri = resource.uri.replace("{name}", "trip").replace("{id}", str(values["session_id"]))
             await _read_resource(agent, outputs, uri)
