@@ -84,7 +84,7 @@ ROWS_OF_TOOLSETS = {
     "widgetd.author.browser.limits",
     "widgetd.author.browser.pictures",
     "widgetd.author.browser.toolset",
-    "widgetd.author.browser.traces",
+    "widgetd.author.browser.session_parts",
     "widgetd.chat.preflight",
     "widgetd.author.guide.guide",
     "widgetd.author.guide.toolset",

@@ -16,7 +16,6 @@ from tests.support.patience import PATIENCE_S
 from tests.system.chat.test_chat_limits import ADA, BOB, Conversations
 from widgetd.author.browser.camera import Places
 from widgetd.author.browser.limits import BrowserLimits
-from widgetd.author.browser.traces import Traces
 from widgetd.base.errors import CallError
 from widgetd.server.store.cache import build_local_caches
 from widgetd.server.store.contract import Bounds, Origin
@@ -61,14 +60,6 @@ async def fill_conversations() -> bool:
     return (
         await conversations.names(BOB) == ["bob's"] and len(await conversations.names(ADA)) < FLOOD
     )
-
-
-async def fill_traces() -> bool:
-    traces = Traces(limits=BrowserLimits(sessions=MOST), clock=lambda: 0.0)
-    traces.put("bob's", "bob", b"b")
-    for number in range(FLOOD):
-        traces.put(f"a{number}", "ada", b"a")
-    return traces.get("bob's", "bob") == b"b" and traces.get("a0", "ada") is None
 
 
 async def fill_owned() -> bool:
@@ -128,7 +119,6 @@ STORES: dict[str, Callable[[], Awaitable[bool]]] = {
     "answers of upstreams in the store": partial(fill_cache, 2),
     "actions": fill_actions,
     "conversations": fill_conversations,
-    "traces": fill_traces,
     "places of pictures": fill_places,
     "answers of upstreams that feeds hold": fill_owned,
     "answers of upstreams read by page": fill_paged,
@@ -167,7 +157,7 @@ IN_A_STORE = {
     "Places._shares",
     "OwnedEntries._shares",
     "PagedAnswers._answers",
-    "Traces._traces",
+    "BrowserSessions._traces",
     "UpstreamFeeds.held",
     "_Queue.keys",
     "_OwnerEntries.entries",

@@ -10,10 +10,10 @@ import orjson
 from widgetd.author.browser.keywords import KEYWORDS, Keyword, find_keyword
 from widgetd.author.browser.limits import LIMITS
 from widgetd.author.browser.pictures import image_block
+from widgetd.author.browser.session_parts import PARTS, TRACE
 from widgetd.author.browser.sessions import BrowserSessions, Session
 from widgetd.author.browser.stage import Stage
 from widgetd.author.browser.steps import ENDINGS
-from widgetd.author.browser.traces import PARTS, TRACE
 from widgetd.base.errors import CallError
 from widgetd.core.schema.json_values import to_json
 from widgetd.server.mcp.builtin.table import ToolContext

@@ -30,7 +30,6 @@ from widgetd.author.browser.keywords.show import set_theme, set_width
 from widgetd.author.browser.limits import LIMITS, BrowserLimits, Charge, compute_share, no_charge
 from widgetd.author.browser.stage import Stage
 from widgetd.author.browser.steps import ENDINGS, ask, browser_ended, is_gone, perform
-from widgetd.author.browser.traces import Traces
 from widgetd.base.errors import CallError
 from widgetd.base.system import SYSTEM
 from widgetd.server.access.principal import Audience, Caller, Report, report_nothing
@@ -38,6 +37,7 @@ from widgetd.server.catalog.change import difference
 from widgetd.server.mcp.limits import LIMITS as MCP_LIMITS
 from widgetd.server.mcp.server import Server
 from widgetd.server.observe.observer import Notice
+from widgetd.server.store.owned import OwnedEntries
 from widgetd.server.store.waiters import ReplacedRenders
 
 Answer = TypeVar("Answer")
@@ -100,7 +100,7 @@ class BrowserSessions:
     charge: Charge = no_charge
     clock: Callable[[], float] = SYSTEM.clock.steady_s
     _open: dict[str, Session] = field(default_factory=dict)
-    _traces: Traces = field(init=False)
+    _traces: OwnedEntries[bytes] = field(init=False)
     _spare: Stage | None = None
     _spare_used: anyio.Event = field(default_factory=anyio.Event)
     _starting: Counter[str] = field(default_factory=Counter)
@@ -108,7 +108,13 @@ class BrowserSessions:
     _has_unread: anyio.Event = field(default_factory=anyio.Event)
 
     def __post_init__(self) -> None:
-        self._traces = Traces(limits=self.limits, clock=self.clock)
+        # A trace stays for as long as an unused session would.
+        self._traces = OwnedEntries(
+            most=self.limits.sessions,
+            most_bytes=self.limits.sessions * self.limits.trace_bytes,
+            ttl_s=self.limits.session_idle_s,
+            clock=self.clock,
+        )
 
     @property
     def count(self) -> int:
@@ -319,7 +325,8 @@ class BrowserSessions:
             if (await path.stat()).st_size > self.limits.trace_bytes:
                 session.trace_withheld = f"it is longer than {self.limits.trace_bytes:,} bytes"
                 return
-            self._traces.put(session.id, session.owner, await path.read_bytes())
+            trace = await path.read_bytes()
+            self._traces.put(session.id, trace, owner=session.owner, size_bytes=len(trace))
             session.trace_withheld = ""
 
     def trace(self, session_id: str, owner: str) -> bytes | None:

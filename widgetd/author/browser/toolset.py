@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from widgetd.author.browser.limits import LIMITS
 from widgetd.author.browser.pictures import LOCALE, THEME, WIDTH
-from widgetd.author.browser.traces import PARTS
+from widgetd.author.browser.session_parts import PARTS
 from widgetd.base.errors import CallError, ConfigError
 from widgetd.core.schema.json_values import to_json
 from widgetd.server.access.principal import AUTHOR

@@ -59,8 +59,7 @@ class OwnedEntries(Generic[T]):
         owner = self._index.get(key, (owner,))[0]
         self.drop(key)
         # Expired values make room before any owner loses a value.
-        while self._index and next(iter(self._index.values()))[2] <= now:
-            self.drop(next(iter(self._index)))
+        self.expire()
         share = self._shares.setdefault(owner, _OwnerEntries())
         share.entries[key] = value
         share.size_bytes += size_bytes
@@ -100,6 +99,10 @@ class OwnedEntries(Generic[T]):
         self.size_bytes -= size_bytes
         if not share.entries:
             del self._shares[owner]
+
+    def expire(self) -> None:
+        while self._index and next(iter(self._index.values()))[2] <= self.clock():
+            self.drop(next(iter(self._index)))
 
     def values(self) -> list[T]:
         return [value for share in self._shares.values() for value in share.entries.values()]

@@ -44,3 +44,14 @@ def test_expired_value_of_one_owner_makes_room_before_another_owner_loses_one() 
     now[0] = 10.0
     entries.put("c", "c", owner="ada", size_bytes=1)
     assert [entries.get(key) for key in ("bo's", "a", "b", "c")] == [None, "a", "b", "c"]
+
+
+def test_value_of_an_owner_is_private_and_leaves_no_entry_once_expired() -> None:
+    now = [0.0]
+    entries = OwnedEntries[str](most=8, most_bytes=8, ttl_s=10, clock=lambda: now[0])
+    entries.put("a", "a", owner="ada", size_bytes=1)
+    assert (entries.get("a", "bo"), entries.get("a", "ada")) == (None, "a")
+
+    now[0] = 10.0
+    entries.expire()
+    assert len(entries) == entries.size_bytes == 0
