@@ -4,8 +4,7 @@
 
 An uploader can neither replace nor shadow a hidden widget, and gets the same answer as for a
 missing widget. An uploader with hidden widgets may therefore only replace visible widgets, under
-their tool names: a free new name would reveal the hidden names. It must see its own upload. Tokens
-and pages are unknown here.
+their tool names: a free new name would reveal the hidden names. It must see its own upload.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Literal
 
 import anyio
 
@@ -31,6 +30,7 @@ from widgetd.core.widget.definition import compute_digest
 from widgetd.core.widget.naming import tests_name
 from widgetd.core.widget.sidecar import SUFFIX, read_sidecar
 from widgetd.core.widget.widget import Widget
+from widgetd.server.access.principal import Audience, Principal
 from widgetd.server.catalog.entries import key_of
 from widgetd.server.catalog.limits import LIMITS
 from widgetd.server.catalog.loader import SIDECAR_SUFFIXES, WIDGET_SUFFIXES, Load
@@ -53,29 +53,6 @@ def _build_rates() -> LocalRateLimits:
 
 _NAME = compile_pattern(rf"([^\W_][\w .,()+&'-]{{0,119}}\.widget(?:\.jsx)?)({escape(SUFFIX)})?")
 """A plain name: no folder, no hidden file, no character that a shell or terminal interprets."""
-
-
-class Viewers(Protocol):
-    """The clients with the same visible widgets, as `access` has them."""
-
-    @property
-    def sees_everything(self) -> bool:
-        """Return whether no widget is hidden."""
-
-    def sees(self, widget: Widget) -> bool:
-        """Return whether they see `widget`."""
-
-
-class Uploader(Protocol):
-    """An uploading client, as `access` has it. Its name is empty if it needs no token."""
-
-    @property
-    def name(self) -> str:
-        """Return the name by its token."""
-
-    @property
-    def audience(self) -> Viewers:
-        """Return the clients with the same view."""
 
 
 class RefusedUploadError(WidgetError):
@@ -106,7 +83,7 @@ class Uploads:
     folder: Path
     load: Load
     registry: Registry
-    view: Callable[[Snapshot, Any], Snapshot]
+    view: Callable[[Snapshot, Audience], Snapshot]
     hints: Hints
     rates: LocalRateLimits = field(default_factory=_build_rates)
     observers: Collection[Callable[[Upload], None]] = ()
@@ -122,21 +99,9 @@ class Uploads:
         with open_folder(self.folder) as folder:
             return _sources(folder, name, {})
 
-    def validate(self, name: str, files: Mapping[str, bytes]) -> Widget:
-        """Return the widget of these files at `name`, and write nothing. Blocks.
-
-        Raises:
-            RefusedUploadError: It could not be served.
-        """
-        with open_folder(self.folder) as folder:
-            source, sidecar = _sources(folder, name, files)
-        if source is None:
-            raise _refusal("taken", name, "there is no such file any more", "save it anew")
-        return self._load(source, sidecar)
-
     async def save(
         self,
-        uploader: Uploader,
+        uploader: Principal,
         files: Mapping[str, bytes],
         *,
         replace: bool = False,
@@ -190,7 +155,7 @@ class Uploads:
 
     async def _put(
         self,
-        uploader: Uploader,
+        uploader: Principal,
         name: str,
         contents: Mapping[str, bytes],
         may_replace: bool,
@@ -222,7 +187,7 @@ class Uploads:
         self,
         served: Snapshot,
         view: Snapshot | None,
-        audience: Viewers,
+        audience: Audience,
         name: str,
         contents: Mapping[str, bytes],
         *,
