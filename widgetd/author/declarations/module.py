@@ -6,7 +6,7 @@ profile, or failed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -36,30 +36,41 @@ _ENVELOPE = "Meta"
 _FAILED = "Failed"
 """Begins the names of the types of a failed call."""
 
-Notation = Any
-"""A shape as data.
 
-A text names a scalar of JSON Schema, `object` an object of any names. A list has the shape of its
-elements, a set the possible scalars, a tuple the alternatives, an object its fields. Names of
-optional fields end with `?`. A `Shape` is used as it is.
-"""
+def _record(name: str, shapes: Mapping[str, Shape]) -> Record:
+    """Return a record of these fields. Names of optional fields end with `?`."""
+    fields = (
+        Field(key.removesuffix("?"), shape, required=not key.endswith("?"))
+        for key, shape in shapes.items()
+    )
+    return Record(name, tuple(fields))
 
-_COMMON: Mapping[str, Notation] = {
-    "Content": {
-        "type": Literals(("text", "resource_link")),
-        "text?": "string",
-        "uri?": "string",
-        "name?": "string",
-        "mimeType?": "string",
-    },
-    "FailedMeta": {"widgetd/error": Named("MetaFailure")},
-    "FailedResponse": {
-        "content": [Named("Content")],
-        "isError": {True},
-        "_meta": Named("FailedMeta"),
-        "structuredContent?": "any",
-    },
-}
+
+_CONTENT = ListOf(Named("Content"))
+_STRING, _OBJECT = Scalar("string"), MapOf(ANY)
+
+_COMMON = (
+    _record(
+        "Content",
+        {
+            "type": Literals(("text", "resource_link")),
+            "text?": _STRING,
+            "uri?": _STRING,
+            "name?": _STRING,
+            "mimeType?": _STRING,
+        },
+    ),
+    _record("FailedMeta", {"widgetd/error": Named("MetaFailure")}),
+    _record(
+        "FailedResponse",
+        {
+            "content": _CONTENT,
+            "isError": Literals((True,)),
+            "_meta": Named("FailedMeta"),
+            "structuredContent?": ANY,
+        },
+    ),
+)
 """The parts of every widget's responses."""
 
 
@@ -77,17 +88,18 @@ def declarations(
     spoken = LANGUAGES[language]
     parts = [spoken.header]
 
-    def declare(records: Mapping[str, Record]) -> None:
-        parts.extend("\n".join(spoken.declare(record)) for record in records.values())
+    def declare(records: Iterable[Record]) -> None:
+        parts.extend("\n".join(spoken.declare(record)) for record in records)
 
     def alias(name: str, shape: Shape) -> None:
         parts.append(spoken.alias.format(name, spoken.spell(shape)))
 
-    declare(_records(read_document(envelope_schema(), Limits()), _ENVELOPE))
-    declare(_read(_COMMON))
+    declare(_records(read_document(envelope_schema(), Limits()), _ENVELOPE).values())
+    declare(_COMMON)
     for tool, schema in builtin.items():
         own = f"{camel(tool)}Arguments"
-        declare({own: Record(own, ()), **_records(read_document(dict(schema), Limits()), own)})
+        records = {own: Record(own, ()), **_records(read_document(dict(schema), Limits()), own)}
+        declare(records.values())
     taken = {_FAILED, *map(camel, builtin)}
     widgets: dict[str, Widget] = {}
     for widget in snapshot.widgets.values():
@@ -100,8 +112,8 @@ def declarations(
         own = f"{name}Arguments"
         records = _records(widget.schema.document, own)
         arguments = {**records, own: records.get(own, Record(own, ()))}
-        declare(arguments)
-        declare(_read(_response(widget, name, arguments)))
+        declare(arguments.values())
+        declare(_response(widget, name, arguments))
         ui_type = widget.definition.ui_type
         parts.append(spoken.guard.format(name=name, tool=widget.tool, ui_type=ui_type))
     alias("Response", Union(tuple(Named(f"{name}Response") for name in (*widgets, _FAILED))))
@@ -110,73 +122,41 @@ def declarations(
     return spoken.between.join(parts)
 
 
-def _read(notations: Mapping[str, Notation]) -> dict[str, Record]:
-    records: dict[str, Record] = {}
-    for name, notation in notations.items():
-        _shape(notation, name, records)
-    return records
-
-
-def _shape(notation: Notation, name: str, records: dict[str, Record]) -> Shape:
-    match notation:
-        case "any":
-            return ANY
-        case "object":
-            return MapOf(ANY)
-        case str():
-            return Scalar(notation)
-        case set():
-            return Literals(tuple(sorted(notation)))
-        case list():
-            return ListOf(_shape(notation[0], f"{name}Item", records))
-        case tuple():
-            return Union(tuple(_shape(variant, name, records) for variant in notation))
-        case dict():
-            fields = tuple(
-                Field(
-                    key.removesuffix("?"),
-                    _shape(value, name + camel(key), records),
-                    required=not key.endswith("?"),
-                )
-                for key, value in notation.items()
-            )
-            records[name] = Record(name, fields)
-            return Named(name)
-    shape: Shape = notation
-    return shape
-
-
 def _records(document: SchemaDocument, name: str) -> dict[str, Record]:
     shaper = Shaper(document, name)
     shaper.shape(document.root, name)
     return shaper.records
 
 
-def _response(widget: Widget, name: str, arguments: Mapping[str, Record]) -> dict[str, Notation]:
+def _response(widget: Widget, name: str, arguments: Mapping[str, Record]) -> Iterator[Record]:
     definition = widget.definition
-    ui_type, sidecar = {definition.ui_type}, definition.sidecar
-    facts: dict[str, Notation] = {"renderId": "string"}
+    ui_type, sidecar = Literals((definition.ui_type,)), definition.sidecar
+    facts: dict[str, Shape] = {"renderId": _STRING}
     for path in sidecar.summary_fields:
         facts[path] = _at(arguments, f"{name}Arguments", path.split("."))
-    facts |= dict.fromkeys(sidecar.summary_data, "any")
+    facts |= dict.fromkeys(sidecar.summary_data, ANY)
     # In every answer, whether or not it is the sidecar's.
-    summary = facts.pop("summary", "string")
+    summary = facts.pop("summary", _STRING)
     optional = {f"{key}?": shape for key, shape in facts.items()}
-    return {
-        f"{name}Facts": {"uiType": ui_type, "summary": summary, **optional},
-        f"{name}Ui": {"uiType": ui_type, "uiMetadata": Named("MetaUiMetadata")},
-        f"{name}Meta": {
+    yield _record(f"{name}Facts", {"uiType": ui_type, "summary": summary, **optional})
+    yield _record(f"{name}Ui", {"uiType": ui_type, "uiMetadata": Named("MetaUiMetadata")})
+    yield _record(
+        f"{name}Meta",
+        {
             "widgetd/ui": Named(f"{name}Ui"),
             "widgetd/render": Named("MetaRenderMark"),
-            "widgetd/widget?": "object",
+            "widgetd/widget?": _OBJECT,
         },
-        f"{name}Response": {
-            "content": [Named("Content")],
-            "structuredContent": (Named(f"{name}Facts"), "object"),
+    )
+    yield _record(
+        f"{name}Response",
+        {
+            "content": _CONTENT,
+            "structuredContent": Union((Named(f"{name}Facts"), _OBJECT)),
             "_meta": Named(f"{name}Meta"),
-            "isError?": {False},
+            "isError?": Literals((False,)),
         },
-    }
+    )
 
 
 def _at(records: Mapping[str, Record], name: str, path: Iterable[str]) -> Shape:
