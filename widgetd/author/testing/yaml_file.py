@@ -1,20 +1,37 @@
-"""Read `*.test.yaml` into a suite. Each part knows its line and column."""
+"""Read `*.test.yaml` into a suite. Each part knows its line and column.
+
+YAML gives the structure alone. Scalars are read as JSON, so `no` and `1:30` stay texts.
+"""
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from io import StringIO
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+import orjson
 import yaml
 
 from widgetd.author.testing.limits import LIMITS
-from widgetd.author.testing.suite import Answers, Module, Suite, Test, WrittenStep
-from widgetd.author.testing.yaml_reader import YamlReader
-from widgetd.base.errors import WidgetError
+from widgetd.author.testing.suite import (
+    Answers,
+    FileLocation,
+    Module,
+    Suite,
+    Test,
+    WrittenStep,
+    display_path,
+    suite_error,
+)
+from widgetd.base.errors import Finding, WidgetError
 from widgetd.base.files.inside import read_inside
+from widgetd.base.text_search import compile_pattern
+
+T = TypeVar("T")
+
+_JSON = compile_pattern(r"null|true|false|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?")
 
 
 def read_suite(file: Path) -> Suite:
@@ -25,9 +42,12 @@ def read_suite(file: Path) -> Suite:
         return Suite(faults=(*reader.faults, error.finding))
 
 
-class _SuiteReader(YamlReader):
+class _SuiteReader:
     def __init__(self, file: Path) -> None:
-        super().__init__(file, code="W4401", content="write `tests:` and a list")
+        self.faults: list[Finding] = []
+        self._file = file
+        self._name = display_path(file)
+        self._values_left = LIMITS.values
 
     def suite(self) -> Suite:
         root = self.compose()
@@ -54,7 +74,7 @@ class _SuiteReader(YamlReader):
     def _upstreams(self, node: yaml.Node | None) -> Answers:
         """Read `{upstream: {tool: {"answer" | "error", "confirm"?}}}`, here or in a file beside."""
         if isinstance(node, yaml.ScalarNode):
-            other = _SuiteReader(self.file.with_name(self.read_text(node)))
+            other = _SuiteReader(self._file.with_name(self.read_text(node)))
             return other._upstreams(other.compose())
         keys = {"answer", "error", "confirm"}
         return {
@@ -100,7 +120,7 @@ class _SuiteReader(YamlReader):
     def _csv_rows(self, node: yaml.Node) -> tuple[Mapping[str, Any], ...]:
         name = self.read_text(node)
         try:
-            content = read_inside(self.file.parent, name, limit_bytes=LIMITS.bytes)
+            content = read_inside(self._file.parent, name, limit_bytes=LIMITS.bytes)
             lines = StringIO(content.decode("utf-8-sig"), newline="")
             return tuple(dict(row) for row in csv.DictReader(lines))
         except WidgetError as error:
@@ -130,3 +150,114 @@ class _SuiteReader(YamlReader):
         return WrittenStep(
             name=module, arguments=arguments or None, is_use=True, when=when, location=location
         )
+
+    # --- nodes ---
+
+    def locate(self, part: yaml.Node | yaml.Mark | None) -> FileLocation:
+        mark = getattr(part, "start_mark", part)
+        line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
+        return FileLocation(self._name, line, column)
+
+    def error(self, part: yaml.Node | yaml.Mark | None, problem: str, advice: str) -> WidgetError:
+        return suite_error(self.locate(part), "W4401", problem, advice)
+
+    def note(self, part: yaml.Node, problem: str, advice: str) -> None:
+        self.faults.append(self.error(part, problem, advice).finding)
+
+    def read_each(self, items: Iterable[Any], read: Callable[[Any], T]) -> Iterator[T]:
+        for item in items:
+            try:
+                yield read(item)
+            except WidgetError as error:
+                if self._values_left < 0 or len(self.faults) >= LIMITS.faults:
+                    raise
+                self.faults.append(error.finding)
+
+    def compose(self) -> yaml.Node:
+        """Read the file as a tree of nodes.
+
+        Raises:
+            WidgetError: It cannot be read, or is not YAML.
+        """
+        try:
+            content = read_inside(self._file.parent, self._file.name, limit_bytes=LIMITS.bytes)
+            root = yaml.compose(content.decode("utf-8-sig"), yaml.SafeLoader)
+        except WidgetError as error:
+            raise self.error(None, error.finding.problem, error.finding.advice) from None
+        except OSError as error:
+            problem = f"it cannot be read ({error.strerror})"
+            raise self.error(None, problem, "let the user who runs the tests read it") from None
+        except UnicodeDecodeError:
+            raise self.error(None, "it is not UTF-8", "save it as UTF-8") from None
+        except RecursionError:
+            raise self.error(None, "it nests too deeply", "nest less") from None
+        except yaml.YAMLError as error:
+            mark = getattr(error, "problem_mark", None)
+            problem = str(getattr(error, "problem", None) or error).split("\n", maxsplit=1)[0]
+            raise self.error(mark, f"it is not YAML: {problem}", "correct it here") from None
+        if root is None:
+            raise self.error(None, "it is empty", "write `tests:` and a list")
+        return root
+
+    def read_pairs(self, node: yaml.Node | None) -> list[tuple[yaml.Node, yaml.Node]]:
+        if node is None:
+            return []
+        if not isinstance(node, yaml.MappingNode):
+            raise self.error(node, "a mapping is expected here", "write `name: value`")
+        keys: set[str] = set()
+        for key, _ in node.value:
+            if not isinstance(key, yaml.ScalarNode):
+                raise self.error(key, "a key is no text", "write a text")
+            if key.value in keys:
+                self.note(key, f"the key '{key.value}' is repeated", "remove one")
+            keys.add(key.value)
+        return list(node.value)
+
+    def read_fields(self, node: yaml.Node, keys: set[str], what: str) -> dict[str, yaml.Node]:
+        fields: dict[str, yaml.Node] = {}
+        for key, value in self.read_pairs(node):
+            if key.value in keys:
+                fields[key.value] = value
+                continue
+            problem = f"{what} has no '{key.value:.60}'"
+            self.note(key, problem, f"it has {', '.join(sorted(keys))}")
+        return fields
+
+    def read_value(self, node: yaml.Node, ancestors: tuple[int, ...] = ()) -> Any:
+        self._values_left -= 1
+        if id(node) in ancestors:
+            raise self.error(node, "an alias leads to itself", "write it out")
+        if self._values_left < 0:
+            problem = f"it holds more than {LIMITS.values:,} values"
+            raise self.error(node, problem, "use fewer aliases")
+        ancestors = (*ancestors, id(node))
+        if isinstance(node, yaml.MappingNode):
+            return {
+                key.value: self.read_value(inner, ancestors) for key, inner in self.read_pairs(node)
+            }
+        if isinstance(node, yaml.SequenceNode):
+            return [self.read_value(inner, ancestors) for inner in node.value]
+        if node.style is None and node.value in ("", "~"):
+            return None
+        if node.style is not None or not _JSON.fullmatch(node.value):
+            return node.value
+        try:
+            return orjson.loads(node.value)
+        except orjson.JSONDecodeError:
+            problem = f"the number {node.value:.60} is too large"
+            raise self.error(node, problem, "write it in quotes, or smaller") from None
+
+    def read_text(self, node: yaml.Node) -> str:
+        if not isinstance(node, yaml.ScalarNode) or not node.value:
+            raise self.error(node, "a text is expected here", "write one")
+        return str(node.value)
+
+    def read_object(self, node: yaml.Node | None) -> Mapping[str, Any]:
+        return {key.value: self.read_value(value) for key, value in self.read_pairs(node)}
+
+    def read_list(self, node: yaml.Node | None, read: Callable[[yaml.Node], T]) -> tuple[T, ...]:
+        if node is None:
+            return ()
+        if not isinstance(node, yaml.SequenceNode):
+            raise self.error(node, "a list is expected here", "write `- ` before each")
+        return tuple(self.read_each(node.value, read))
