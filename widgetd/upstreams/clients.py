@@ -213,7 +213,7 @@ class _ReducedStream(ObjectReceiveStream[SessionMessage | Exception]):
         await self._inner.aclose()
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class PipeTransport(ClientTransport):
     """A transport to a program, run for each session. Drops its standard error.
 
@@ -221,10 +221,10 @@ class PipeTransport(ClientTransport):
     at each arriving piece. Here lines are bounded and reduced before they are parsed.
     """
 
-    _command: tuple[str, ...]
-    _environment: Mapping[str, str]
-    _folder: str | None
-    _recorder: RecordingTransport
+    command: tuple[str, ...]
+    environment: Mapping[str, str]
+    folder: str | None
+    recorder: RecordingTransport
 
     @asynccontextmanager
     @override
@@ -241,10 +241,10 @@ class PipeTransport(ClientTransport):
         self, session_class: Any, session_options: Mapping[str, Any]
     ) -> AsyncIterator[ClientSession]:
         process = await anyio.open_process(
-            self._command,
-            env={**get_default_environment(), **self._environment},
+            self.command,
+            env={**get_default_environment(), **self.environment},
             stderr=subprocess.DEVNULL,
-            cwd=self._folder,
+            cwd=self.folder,
             # A group of its own, to end with everything that the program has started.
             start_new_session=True,
         )
@@ -294,11 +294,11 @@ class PipeTransport(ClientTransport):
             is_too_large = count_containers(line) > LIMITS.containers
         if is_too_large:
             # The line's request is unknown, so the connection ends.
-            self._recorder.too_large()
+            self.recorder.too_large()
             raise anyio.EndOfStream
-        if self._recorder.reduce is None:
+        if self.recorder.reduce is None:
             return line
-        return await reduce_message(line, self._recorder.reduce)
+        return await reduce_message(line, self.recorder.reduce)
 
 
 def _parse(line: bytes) -> SessionMessage | Exception:

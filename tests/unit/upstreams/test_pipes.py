@@ -85,6 +85,14 @@ async def test_list_is_reduced_and_an_invalid_line_is_an_error() -> None:
     assert isinstance(notified, SessionMessage)
 
 
+def test_transport_shows_no_secret_of_its_program() -> None:
+    transport = PipeTransport(
+        ("program", "MARKER"), {"TOKEN": "MARKER"}, None, recorder_of(ToolListing(()))
+    )
+
+    assert "MARKER" not in repr(transport)
+
+
 async def test_line_without_end_ends_the_connection() -> None:
     recorder = recorder_of(ToolListing(()))
 

@@ -55,7 +55,7 @@ class _Queue:
     keys: OrderedDict[str, int] = field(default_factory=OrderedDict)
 
 
-@dataclass(eq=False, kw_only=True)
+@dataclass(eq=False, kw_only=True, repr=False)
 class Actions(ABC):
     """The actions of users by render, until a reader acknowledged them.
 
@@ -138,7 +138,7 @@ class Actions(ABC):
         """Return the actions after `after`, or that there will be none, or None to wait."""
 
 
-@dataclass(eq=False, kw_only=True)
+@dataclass(eq=False, kw_only=True, repr=False)
 class LocalActions(Actions):
     """`Actions` in this process."""
 

@@ -107,7 +107,7 @@ Publish = Callable[[str, int], Awaitable[None]]
 """Notifies every replica of a new version, by the render's id and its number."""
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Renders:
     """Renders by id.
 
@@ -240,7 +240,7 @@ def _add_mapped(
     return tuple(kept)
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Idempotency:
     """Answers by key, so a repeated call has a single effect and answer.
 

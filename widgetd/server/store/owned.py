@@ -22,7 +22,7 @@ class _OwnerEntries(Generic[T]):
     size_bytes: int = 0
 
 
-@dataclass(eq=False, kw_only=True)
+@dataclass(eq=False, kw_only=True, repr=False)
 class OwnedEntries(Generic[T]):
     """Values by key, of any type.
 
@@ -101,7 +101,8 @@ class OwnedEntries(Generic[T]):
             del self._shares[owner]
 
     def expire(self) -> None:
-        while self._index and next(iter(self._index.values()))[2] <= self.clock():
+        now = self.clock()
+        while self._index and next(iter(self._index.values()))[2] <= now:
             self.drop(next(iter(self._index)))
 
     def values(self) -> list[T]:

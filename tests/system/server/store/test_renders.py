@@ -43,6 +43,15 @@ async def test_render_is_found_unchanged_in_every_replica(backend: Server | None
         assert await both.there.renders.get("r1") == stored
 
 
+async def test_store_shows_no_stored_value(backend: Server | None) -> None:
+    async with replicas(backend) as both:
+        await both.here.renders.put(stored_render(text="MARKER"))
+        await both.here.renders.get("r1")
+        await both.here.actions.append("r1", "a", "MARKER", idempotency_key="k")
+
+        assert "MARKER" not in repr(both.here)
+
+
 def test_metadata_of_a_render_matches_the_public_type() -> None:
     full = stored_render(
         generation="0123456789abcdef",

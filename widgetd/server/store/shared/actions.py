@@ -101,7 +101,7 @@ _STANDING = "return redis.call('XRANGE', KEYS[1], '-', '+', 'COUNT', ARGV[1])"
 _TAKE_OUT = "return redis.call('XDEL', KEYS[1], unpack(ARGV))"
 
 
-@dataclass(eq=False, kw_only=True)
+@dataclass(eq=False, kw_only=True, repr=False)
 class SharedActions(Actions):
     """`Actions` on the server, and in this process while it is away.
 

@@ -110,7 +110,7 @@ return value and {value, redis.call('PTTL', KEYS[1])}
 """
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class SharedCache:
     """A cache on the server and in this process.
 
