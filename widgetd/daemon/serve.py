@@ -46,8 +46,8 @@ from widgetd.server.access.auth import build_refusal_counter, is_loopback
 from widgetd.server.access.links import Links
 from widgetd.server.access.principal import LOCAL
 from widgetd.server.mcp import sdk
+from widgetd.server.mcp.request_guard import reject_duplicate_keys
 from widgetd.server.mcp.server import Server
-from widgetd.server.mcp.unambiguous import reject_duplicate_keys
 from widgetd.server.observe.line_queue import LineQueue
 from widgetd.server.observe.log_ring import LogRing
 from widgetd.server.web.app import MCP_PATH, app

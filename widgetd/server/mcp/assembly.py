@@ -26,9 +26,9 @@ from widgetd.server.mcp.provider import (
     complete,
     header_schema,
 )
+from widgetd.server.mcp.request_guard import RequestGuard
 from widgetd.server.mcp.server import Server, ServerOptions
 from widgetd.server.mcp.sessions import Sessions
-from widgetd.server.mcp.unambiguous import RequestGuard
 from widgetd.server.store.factory import Store
 
 INSTRUCTIONS = (

@@ -129,7 +129,7 @@ class MountedProvider(Provider):
 
 
 def path_prefix(holder: Provider, sought: Provider) -> str | None:
-    """Return the namespaces before the paths of a provider in `holder`, or None if it has none."""
+    """Return the namespaces before the paths of a provider, or None if `holder` lacks it."""
     paths = (path_prefix(inner, sought) for inner in _inside(holder))
     prefix = "" if holder is sought else next((path for path in paths if path is not None), None)
     for transform in holder.transforms if prefix is not None else ():

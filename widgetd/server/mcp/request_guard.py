@@ -1,8 +1,7 @@
-"""Refuse messages with a duplicate key in an object.
+"""Refuse messages with a duplicate key in an object, and requests with an unknown profile.
 
-The SDK would read the last of the two values, and a filtering proxy perhaps the first, so they
-could disagree about the request. The SDK's parsers accept such messages silently. Requests with an
-unknown profile are refused here, too.
+The SDK's parsers accept duplicate keys silently. They read the last of the two values, and a
+filtering proxy perhaps the first, so they could disagree about the request.
 """
 
 from __future__ import annotations
