@@ -60,10 +60,10 @@ def test_every_place_of_a_change_exists(change: tuple[str, str, str]) -> None:
 CAPS = {
     "base": 3_270,  # 3_200
     "core": 22_000,  # 22_000
-    "server": 17_765,  # 17_000
-    "shell": 4_515,  # 4_300
-    "upstreams": 4_141,  # 3_900
-    "author": 13_490,  # 10_300
+    "server": 17_651,  # 17_000
+    "shell": 4_492,  # 4_300
+    "upstreams": 4_128,  # 3_900
+    "author": 13_155,  # 10_300
     "chat": 2_420,  # 2_300
 }
 """Most lines of each wing, without comments. A cap may only fall; beside it stands its aim.
@@ -72,7 +72,7 @@ A change that needs more lines removes others first, in its own wing or in a fea
 worth them. The aim of the package is 63,000.
 """
 
-PACKAGE_CAP = 67_600
+PACKAGE_CAP = 67_150
 
 
 def test_no_wing_grows_beyond_its_cap(package_modules: list[Module]) -> None:
@@ -82,7 +82,7 @@ def test_no_wing_grows_beyond_its_cap(package_modules: list[Module]) -> None:
     assert wings.total() <= PACKAGE_CAP
 
 
-TEST_CAPS = {"tests": 62_304, "stress": 1_330, "benchmarks": 4_540, "simulation": 3_300}
+TEST_CAPS = {"tests": 62_293, "stress": 1_325, "benchmarks": 4_539, "simulation": 3_300}
 """Most lines of all Python files in each folder. A cap may only fall; the aim is 58,000."""
 
 
